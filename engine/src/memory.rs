@@ -8,18 +8,21 @@
 mod code_page;
 mod event;
 mod event_list;
+mod host;
 mod page_table;
 mod watch;
 
 pub use event::{Condition, Event, Moment};
 pub(crate) use event::{EVENT_BYTES, event_form};
 pub use event_list::EventList;
+pub(crate) use host::{BYTES, STORES};
 pub(crate) use page_table::PageTable;
 pub use watch::Watch;
 
 use crate::fault::{AccessKind, Fault};
 use crate::features::Traps;
 use code_page::CodePage;
+use host::HostMemory;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use watch::Watches;
@@ -81,15 +84,6 @@ pub enum MapError {
     Overlap(Range<u64>),
 }
 
-/// Where translated code finds the memory.
-pub(crate) struct Tables {
-    /// By guest page.
-    pub(crate) loads: *const u32,
-    /// By guest page.
-    pub(crate) stores: *const u32,
-    pub(crate) bytes: *mut u8,
-}
-
 struct Region {
     range: Range<u64>,
     kind: Kind,
@@ -103,10 +97,7 @@ impl Region {
 
 /// Guest memory.
 pub struct Memory {
-    bytes: Vec<u8>,
-    /// By page: its place in `bytes` less its address, and tags; 0 where there is none.
-    loads: PageTable,
-    stores: PageTable,
+    host: HostMemory,
     regions: Vec<Region>,
     peripherals: Option<(Range<u64>, Box<dyn Peripherals>)>,
     watches: Watches,
@@ -136,9 +127,7 @@ impl Memory {
     /// When one is no range of whole pages, or two overlap.
     pub fn new(regions: impl IntoIterator<Item = (Range<u64>, Kind)>) -> Result<Self, MapError> {
         let mut memory = Self {
-            bytes: Vec::new(),
-            loads: PageTable::new(),
-            stores: PageTable::new(),
+            host: HostMemory::new(0),
             regions: Vec::new(),
             peripherals: None,
             watches: Watches::default(),
@@ -155,24 +144,28 @@ impl Memory {
         let mut size_bytes = 0;
         for (range, kind) in regions {
             memory.check(&range)?;
-            let start = size_bytes;
             size_bytes += (range.end - range.start) as usize;
-            memory.map(range, kind, start);
+            memory.regions.push(Region { range, kind });
         }
-        memory.bytes = vec![0; size_bytes];
+        memory.host = HostMemory::new(size_bytes);
+        memory.map();
         Ok(memory)
     }
 
-    fn map(&mut self, range: Range<u64>, kind: Kind, start: usize) {
-        for (index, page) in pages(&range).enumerate() {
-            let place = start as u32 + index as u32 * PAGE_BYTES;
-            let entry = place.wrapping_sub((page as u32) << 12) | MAPPED;
-            self.loads[page] = entry;
-            if kind != Kind::Flash {
-                self.stores[page] = entry;
+    /// Enters all regions, one after the other.
+    fn map(&mut self) {
+        let tables = self.host.tables_mut();
+        let mut place = 0_u32;
+        for region in &self.regions {
+            for page in pages(&region.range) {
+                let entry = place.wrapping_sub((page as u32) << 12) | MAPPED;
+                tables.loads[page] = entry;
+                if region.kind != Kind::Flash {
+                    tables.stores[page] = entry;
+                }
+                place = place.wrapping_add(PAGE_BYTES);
             }
         }
-        self.regions.push(Region { range, kind });
     }
 
     /// The addresses of flash memory.
@@ -230,7 +223,8 @@ impl Memory {
             return;
         }
         for page in pages(&watch.range) {
-            for table in [&mut self.loads, &mut self.stores] {
+            let tables = self.host.tables_mut();
+            for table in [&mut tables.loads, &mut tables.stores] {
                 if let Some(entry) = table.get_mut(page).filter(|entry| **entry != 0) {
                     *entry = change(*entry);
                 }
@@ -262,12 +256,8 @@ impl Memory {
     }
 
     /// Where translated code finds the memory.
-    pub(crate) fn tables(&mut self) -> Tables {
-        Tables {
-            loads: self.loads.as_ptr(),
-            stores: self.stores.as_ptr(),
-            bytes: self.bytes.as_mut_ptr(),
-        }
+    pub(crate) fn host_memory(&mut self) -> *mut u8 {
+        self.host.start()
     }
 
     /// Where translated code records the next access, and from where on it has to stop.
@@ -295,9 +285,12 @@ impl Memory {
         let mut bytes = Vec::with_capacity(size_bytes);
         let (mut address, end) = (u64::from(address), u64::from(address) + size_bytes as u64);
         while address < end {
-            let start = offset(*self.loads.get((address >> 12) as usize)?, address as u32)?;
+            let start = offset(
+                *self.host.tables().loads.get((address >> 12) as usize)?,
+                address as u32,
+            )?;
             let length = u64::from(PAGE_BYTES - (address as u32 & TAGS)).min(end - address);
-            bytes.extend_from_slice(&self.bytes[start..start + length as usize]);
+            bytes.extend_from_slice(&self.host.bytes()[start..start + length as usize]);
             address += length;
         }
         Some(bytes)
@@ -309,7 +302,9 @@ impl Memory {
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
         let (mut address, end) = (u64::from(address), u64::from(address) + bytes.len() as u64);
         let is_mapped = |page: u64| {
-            self.loads
+            self.host
+                .tables()
+                .loads
                 .get(page as usize)
                 .is_some_and(|&entry| entry != 0)
         };
@@ -318,14 +313,19 @@ impl Memory {
         }
         let mut bytes = bytes;
         while let Some(start) = (!bytes.is_empty())
-            .then(|| offset(self.loads[(address >> 12) as usize], address as u32))
+            .then(|| {
+                offset(
+                    self.host.tables().loads[(address >> 12) as usize],
+                    address as u32,
+                )
+            })
             .flatten()
         {
             let length = bytes
                 .len()
                 .min((PAGE_BYTES - (address as u32 & TAGS)) as usize);
             let (now, later) = bytes.split_at(length);
-            self.bytes[start..start + length].copy_from_slice(now);
+            self.host.bytes_mut()[start..start + length].copy_from_slice(now);
             bytes = later;
             address += length as u64;
         }
@@ -348,10 +348,10 @@ impl Memory {
         if !self.is_code(address) {
             return Err(fault);
         }
-        let start = offset(self.loads[page_of(address)], address).ok_or(fault)?;
+        let start = offset(self.host.tables().loads[page_of(address)], address).ok_or(fault)?;
         Ok(u16::from_le_bytes([
-            self.bytes[start],
-            self.bytes[start + 1],
+            self.host.bytes()[start],
+            self.host.bytes()[start + 1],
         ]))
     }
 
@@ -360,15 +360,16 @@ impl Memory {
         let range = u64::from(address)..u64::from(address) + bytes.len() as u64;
         let mut regions = self.regions.iter();
         let region = regions.find(|region| region.holds(&range) && region.kind != Kind::Device);
-        let start = region.and_then(|_| offset(self.loads[page_of(address)], address));
+        let start =
+            region.and_then(|_| offset(self.host.tables().loads[page_of(address)], address));
         // The pages of a region are one after the other.
-        start.is_some_and(|start| self.bytes.get(start..start + bytes.len()) == Some(bytes))
+        start.is_some_and(|start| self.host.bytes().get(start..start + bytes.len()) == Some(bytes))
     }
 
     /// Stores to these bytes of code are to be noticed from now on.
     pub fn holds_code(&mut self, bytes: Range<u32>) {
         for address in bytes.step_by(2) {
-            let entry = &mut self.stores[page_of(address)];
+            let entry = &mut self.host.tables_mut().stores[page_of(address)];
             if *entry != 0 {
                 *entry |= CODE;
                 let page = self.code.entry(address / PAGE_BYTES).or_default();
@@ -403,11 +404,11 @@ impl Memory {
     /// [`Fault::Access`] where memory is missing.
     #[inline]
     pub fn load<const N: usize>(&mut self, moment: Moment, address: u32) -> Result<[u8; N], Fault> {
-        let entry = self.loads[page_of(address)];
+        let entry = self.host.tables().loads[page_of(address)];
         let within = (address & TAGS) as usize;
         if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
             let start = address.wrapping_add(entry - MAPPED) as usize;
-            if let Some(bytes) = self.bytes.get(start..start + N)
+            if let Some(bytes) = self.host.bytes().get(start..start + N)
                 && let Ok(bytes) = bytes.try_into()
             {
                 return Ok(bytes);
@@ -434,10 +435,10 @@ impl Memory {
         let entries = self.entries(AccessKind::Load, address, N)?;
         for (index, byte) in bytes.iter_mut().enumerate() {
             let start = offset(
-                self.loads[page_of(address.wrapping_add(index as u32))],
+                self.host.tables().loads[page_of(address.wrapping_add(index as u32))],
                 address.wrapping_add(index as u32),
             );
-            *byte = start.map_or(0, |start| self.bytes[start]);
+            *byte = start.map_or(0, |start| self.host.bytes()[start]);
         }
         if entries & WATCHED != 0 {
             self.record(AccessKind::Load, moment, address, N);
@@ -456,11 +457,11 @@ impl Memory {
         address: u32,
         bytes: [u8; N],
     ) -> Result<(), Fault> {
-        let entry = self.stores[page_of(address)];
+        let entry = self.host.tables().stores[page_of(address)];
         let within = (address & TAGS) as usize;
         if entry & TAGS == MAPPED && within + N <= PAGE_BYTES as usize {
             let start = address.wrapping_add(entry - MAPPED) as usize;
-            if let Some(place) = self.bytes.get_mut(start..start + N) {
+            if let Some(place) = self.host.bytes_mut().get_mut(start..start + N) {
                 place.copy_from_slice(&bytes);
                 return Ok(());
             }
@@ -491,8 +492,8 @@ impl Memory {
         let entries = self.entries(AccessKind::Store, address, N)?;
         for (index, byte) in bytes.into_iter().enumerate() {
             let address = address.wrapping_add(index as u32);
-            if let Some(start) = offset(self.stores[page_of(address)], address) {
-                self.bytes[start] = byte;
+            if let Some(start) = offset(self.host.tables().stores[page_of(address)], address) {
+                self.host.bytes_mut()[start] = byte;
             }
         }
         if entries & WATCHED != 0 {
@@ -507,8 +508,8 @@ impl Memory {
     /// The tags of all pages that an access touches.
     fn entries(&self, kind: AccessKind, address: u32, size: usize) -> Result<u32, Fault> {
         let table = match kind {
-            AccessKind::Load => &self.loads,
-            AccessKind::Store => &self.stores,
+            AccessKind::Load => &self.host.tables().loads,
+            AccessKind::Store => &self.host.tables().stores,
         };
         let first = page_of(address);
         let last = page_of(address.wrapping_add(size as u32 - 1));
@@ -519,7 +520,7 @@ impl Memory {
             kind,
             address,
             size_bytes: size as u32,
-            mapped: self.loads[first] != 0 && self.loads[last] != 0,
+            mapped: self.host.tables().loads[first] != 0 && self.host.tables().loads[last] != 0,
         })
     }
 
@@ -538,7 +539,7 @@ impl Memory {
             let number = address / PAGE_BYTES;
             let page = self.code.get_mut(&number);
             if page.is_some_and(|page| page.is_spent_by(address)) {
-                self.stores[page_of(address)] &= !CODE;
+                self.host.tables_mut().stores[page_of(address)] &= !CODE;
                 self.code.remove(&number);
                 self.changed_code.push(number);
                 self.attention = true;

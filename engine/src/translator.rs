@@ -260,7 +260,6 @@ impl Translator {
             };
         };
         let events = memory.event_places();
-        let tables = memory.tables();
         let mut context = Context {
             core,
             event: events.start,
@@ -268,12 +267,10 @@ impl Translator {
             until: limits.until,
             previous: cycles::NOTHING,
             flash: flash.map_or(std::ptr::null_mut(), std::ptr::from_mut),
-            loads: tables.loads,
-            stores: tables.stores,
-            bytes: tables.bytes,
+            memory: memory.host_memory(),
         };
-        // SAFETY: the code accesses what `context` points to, the tables and the bytes of
-        // `memory`, and what it finds there to be guest memory. All of it is borrowed here.
+        // SAFETY: the code accesses what `context` points to, and the tables and the bytes of
+        // `memory`. All of it is borrowed here.
         #[expect(unsafe_code, reason = "the call of translated code")]
         let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
         memory.set_next_event(context.event);

@@ -7,20 +7,27 @@ use std::ops::{Deref, DerefMut};
 /// Pages of the guest's address space.
 const PAGES: usize = 1 << 20;
 
-type Words = [u32; PAGES];
+pub(super) type Words = [u32; PAGES];
 
-/// A word for each page, at first 0. Pages that are never used take no memory of the host: an
-/// allocator would store all of the zeros.
+/// Memory of the host, all 0, that takes none before it is used: an allocator would store all of the
+/// zeros. Without memory for it the process ends, as with any collection.
+pub(super) fn map(size_bytes: usize) -> MmapMut {
+    match MmapMut::map_anon(size_bytes) {
+        Ok(memory) => memory,
+        Err(_) => handle_alloc_error(Layout::new::<Words>()),
+    }
+}
+
+/// A word for each page, at first 0.
 pub(crate) struct PageTable {
     memory: MmapMut,
 }
 
 impl PageTable {
-    /// All words 0. Without memory for it the process ends, as with any collection.
+    /// All words 0.
     pub(crate) fn new() -> Self {
-        match MmapMut::map_anon(size_of::<Words>()) {
-            Ok(memory) => Self { memory },
-            Err(_) => handle_alloc_error(Layout::new::<Words>()),
+        Self {
+            memory: map(size_of::<Words>()),
         }
     }
 }

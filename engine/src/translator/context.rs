@@ -29,12 +29,8 @@ pub(super) struct Context {
     pub(super) previous: u32,
     /// Where flash memory makes the core wait; else null.
     pub(super) flash: *mut Flash,
-    /// The memory: see [`crate::memory::Tables`].
-    pub(super) loads: *const u32,
-    /// Likewise.
-    pub(super) stores: *const u32,
-    /// Likewise.
-    pub(super) bytes: *mut u8,
+    /// The host's memory for that of the guest.
+    pub(super) memory: *mut u8,
 }
 
 /// Translated code: it begins with one of its entries, by number, and returns an [`Exit`].

@@ -38,19 +38,12 @@ pub(super) struct State {
     event: Variable,
 }
 
-/// Where the memory is, see [`crate::memory::Tables`].
-#[derive(Clone, Copy)]
-pub(super) struct Tables {
-    pub(super) loads: Value,
-    pub(super) stores: Value,
-    pub(super) bytes: Value,
-}
-
 /// Emits a unit.
 pub(super) struct Emitter<'a, 'b> {
     pub(super) builder: &'b mut FunctionBuilder<'a>,
     pub(super) features: &'b Features,
-    pub(super) tables: Tables,
+    /// Where the memory is: the tables, then the guest's bytes.
+    pub(super) memory: Value,
     pub(super) flags: Flags,
     /// The instruction that is emitted.
     pub(super) current: Instruction,
@@ -111,15 +104,11 @@ impl<'a, 'b> Emitter<'a, 'b> {
             builder.ins().load(I64, TRUSTED, context, offset)
         };
         let core = given(offset_of!(Context, core));
-        let tables = Tables {
-            loads: given(offset_of!(Context, loads)),
-            stores: given(offset_of!(Context, stores)),
-            bytes: given(offset_of!(Context, bytes)),
-        };
+        let memory = given(offset_of!(Context, memory));
         let mut emitter = Self {
             builder,
             features,
-            tables,
+            memory,
             flags: Flags::Stored,
             current: start.instructions[0],
             before: 0,

@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use crate::core::Core;
 use crate::fault::AccessKind;
-use crate::memory::{EVENT_BYTES, MAPPED, PAGE_BYTES, TAGS, WATCHED, event_form};
+use crate::memory::{BYTES, EVENT_BYTES, MAPPED, PAGE_BYTES, STORES, TAGS, WATCHED, event_form};
 use crate::operation::{Addressing, Offset, Operation, Precision, Width};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -368,11 +368,11 @@ impl Emitter<'_, '_> {
         let page = self.builder.ins().uextend(I64, page);
         let page = self.builder.ins().ishl_imm(page, 2);
         let table = match accesses.kind {
-            AccessKind::Load => self.tables.loads,
-            AccessKind::Store => self.tables.stores,
+            AccessKind::Load => 0,
+            AccessKind::Store => STORES as i32,
         };
-        let entry = self.builder.ins().iadd(table, page);
-        let entry = self.builder.ins().load(I32, TRUSTED, entry, 0);
+        let entry = self.builder.ins().iadd(self.memory, page);
+        let entry = self.builder.ins().load(I32, TRUSTED, entry, table);
         let tags = self.builder.ins().band_imm(entry, i64::from(TAGS));
         let apart = self.builder.ins().iadd_imm(entry, -i64::from(MAPPED));
         let unusual = self.unusual(accesses, address, apart);
@@ -395,7 +395,8 @@ impl Emitter<'_, '_> {
             self.count_load(address, accesses.size_bytes * accesses.count);
         }
         let place = self.builder.ins().uextend(I64, place);
-        self.builder.ins().iadd(self.tables.bytes, place)
+        let place = self.builder.ins().iadd(self.memory, place);
+        self.builder.ins().iadd_imm(place, BYTES as i64)
     }
 
     /// Not 0 where accesses are not aligned, or may not all be in one page of plain memory that is
