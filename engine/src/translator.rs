@@ -2,12 +2,12 @@
 //! loops, and with recording in line. What it does not translate, and every access that is not to
 //! plain memory, it leaves to the interpreter.
 
-mod condition;
 mod context;
 mod control;
 mod cycles;
 mod data;
 mod emit;
+mod flags;
 mod float;
 mod float_arithmetic;
 mod memory;

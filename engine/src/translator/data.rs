@@ -1,6 +1,7 @@
 //! Data processing.
 
-use super::emit::{Emitter, Flags};
+use super::emit::Emitter;
+use super::flags::Flags;
 use crate::operation::{
     AluOperation, Comparison, Extension, Operation, Reversal, Selection, SetFlags, ShiftKind,
     Shifted, Source,

@@ -3,6 +3,7 @@
 use super::compute_address;
 use super::context::{Context, Exit};
 use super::cycles::{self, Counted, Counting, Pending};
+use super::flags::Flags;
 use super::unit::{Block, Instruction, Unit};
 use crate::core::Core;
 use crate::features::Features;
@@ -13,15 +14,6 @@ use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlags, SigRef, Value
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-
-/// The last instruction that set the flags, where a condition can be had from its operands.
-#[derive(Clone, Copy)]
-pub(super) enum Flags {
-    /// Only from the flags themselves.
-    Stored,
-    /// It was the subtraction of these.
-    Difference(Value, Value),
-}
 
 /// Guest state in host registers. N and Z are kept as a word that is negative, or zero, C and V as
 /// two words whose comparison sets them so: most flags are set by comparisons, and read at once.
@@ -524,86 +516,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
         if let Some(&variable) = self.state.registers.get(usize::from(index)) {
             self.builder.def_var(variable, value);
-        }
-    }
-
-    /// C, 0 or 1.
-    pub(super) fn carry(&mut self) -> Value {
-        let [a, b] = self.compared();
-        let code = IntCC::UnsignedGreaterThanOrEqual;
-        let carry = self.builder.ins().icmp(code, a, b);
-        self.builder.ins().uextend(I32, carry)
-    }
-
-    /// V, 0 or 1.
-    fn overflow(&mut self) -> Value {
-        let word = self.overflow_word();
-        self.builder.ins().ushr_imm(word, 31)
-    }
-
-    /// A word that is negative where V is 1.
-    pub(super) fn overflow_word(&mut self) -> Value {
-        let [a, b] = self.compared();
-        let difference = self.builder.ins().isub(a, b);
-        let x = self.builder.ins().bxor(a, b);
-        let y = self.builder.ins().bxor(a, difference);
-        self.builder.ins().band(x, y)
-    }
-
-    pub(super) fn compared(&mut self) -> [Value; 2] {
-        self.state.compared.map(|it| self.builder.use_var(it))
-    }
-
-    /// Sets C and V as the subtraction of these does.
-    pub(super) fn set_compared(&mut self, a: Value, b: Value) {
-        let [first, second] = self.state.compared;
-        self.builder.def_var(first, a);
-        self.builder.def_var(second, b);
-    }
-
-    /// Sets N and Z by a result.
-    pub(super) fn set_nz(&mut self, result: Value) {
-        self.builder.def_var(self.state.negative, result);
-        self.builder.def_var(self.state.zero, result);
-        self.flags = Flags::Stored;
-    }
-
-    /// Sets N and Z from flags of 0 or 1.
-    pub(super) fn set_nz_bits(&mut self, negative: Value, zero: Value) {
-        let negative = self.builder.ins().ineg(negative);
-        let zero = self.builder.ins().bxor_imm(zero, 1);
-        self.builder.def_var(self.state.negative, negative);
-        self.builder.def_var(self.state.zero, zero);
-        self.flags = Flags::Stored;
-    }
-
-    /// Sets C, 0 or 1.
-    pub(super) fn set_carry(&mut self, carry: Value) {
-        let overflow = self.overflow();
-        self.set_carry_and_overflow(carry, overflow);
-    }
-
-    /// Sets C and V, each 0 or 1: with C less 1 where V is 0, and where it is 1, with the greatest
-    /// number less -1 or the least less 1.
-    pub(super) fn set_carry_and_overflow(&mut self, carry: Value, overflow: Value) {
-        let mask = self.builder.ins().ineg(overflow);
-        let greatest = self.builder.ins().ushr_imm(mask, 1);
-        let a = self.builder.ins().iadd(greatest, carry);
-        let clear = self.builder.ins().bxor_imm(carry, 1);
-        let negative = self.builder.ins().band(overflow, clear);
-        let twice = self.builder.ins().ishl_imm(negative, 1);
-        let one = self.constant(1);
-        let b = self.builder.ins().isub(one, twice);
-        self.set_compared(a, b);
-        self.flags = Flags::Stored;
-    }
-
-    /// Whether an instruction sets the flags here.
-    pub(super) fn sets(&self, flags: SetFlags) -> bool {
-        match flags {
-            SetFlags::No => false,
-            SetFlags::Yes => true,
-            SetFlags::OutsideIt => self.current.it == 0,
         }
     }
 
