@@ -229,6 +229,14 @@ class Model:
         return self.graph.Tensors(index).Quantization().Scale(0)
 
 
+def mixed(z):
+    """SplitMix64's finaliser."""
+    word = numpy.uint64
+    z = (z ^ (z >> word(30))) * word(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> word(27))) * word(0x94D049BB133111EB)
+    return z ^ (z >> word(31))
+
+
 def content(number, position, tensor, types):
     """The bytes of an input, those of `Variation(number).ordinary(position, ..)` of tracer/src/program/other_inputs.rs."""
     shape = tensor.ShapeAsNumpy()
@@ -236,11 +244,8 @@ def content(number, position, tensor, types):
     count = int(numpy.prod(shape))
     word = numpy.uint64
     golden = 0x9E3779B97F4A7C15
-    seed = word((number * golden + position) % 2**64)
-    z = seed + word(golden) * numpy.arange(1, count + 1, dtype=word)
-    z = (z ^ (z >> word(30))) * word(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> word(27))) * word(0x94D049BB133111EB)
-    value = z ^ (z >> word(31))
+    seed = mixed(numpy.array([number], dtype=word)) + word(position)
+    value = mixed(seed + word(golden) * numpy.arange(1, count + 1, dtype=word))
     special = value >> word(61)
     if number == 0:
         special[special == 4] = 5

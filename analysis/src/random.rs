@@ -5,7 +5,9 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The generator that starts with this state.
+    /// The generator that starts with this state. One that starts a multiple of its increment
+    /// further on gives the same numbers, shifted: seeds that are counted have to be
+    /// [`mixed`] first.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -13,16 +15,20 @@ impl SplitMix64 {
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
+        mixed(self.0)
     }
 
     /// A number from 0 to `limit - 1`, each about as likely; 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.next_u64()) * limit as u128) >> 64) as usize
     }
+}
+
+/// A word that has nothing in common with those of other numbers; 0 of 0. SplitMix64's finaliser.
+pub fn mixed(number: u64) -> u64 {
+    let word = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
 }
 
 /// Bytes of a xorshift generator whose state is multiplied (Marsaglia: Xorshift RNGs). Weights

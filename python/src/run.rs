@@ -112,7 +112,7 @@ fn report(
         memory: Some(target.map.to_string()),
         cycles: traced.outcome.cycles.as_ref(),
         profile: &traced.profile,
-        warnings: Warning::all(&traced),
+        warnings: Warning::all(&traced, &target),
         ram: Some(traced.outcome.ram.clone()),
         arena: placed(&target).zip(traced.arena.as_ref()),
         models,

@@ -21,12 +21,13 @@ use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
 use crate::measure::attribution::{Accesses, Attribution};
 use crate::measure::outcomes::Outcomes;
-use crate::program::other_inputs::Variation;
+use crate::program::other_inputs::{Variation, inputs_of};
 use crate::program::record::Message;
 use crate::program::run::on_two_threads;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::profile::pattern::PatternRecorder;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
+use dmo_analysis::random::{SplitMix64, mixed};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -259,7 +260,8 @@ impl<'a> Bench<'a> {
     fn measure(&self, inputs: u64) -> Result<Measurement, MeasureError> {
         let (mut layer, work, cycles) = self.trace(inputs, true)?;
         let depends = layer.data_dependent == Some(true) && !self.case.accesses_by_data();
-        let every_outcome = depends && self.grant_for_every_outcome(&mut layer, inputs);
+        let tried = inputs_of(layer.instructions(), inputs);
+        let every_outcome = depends && self.grant_for_every_outcome(&mut layer, tried);
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs
@@ -345,8 +347,10 @@ impl<'a> Bench<'a> {
         let (mut profile, ()) = profiler.finish();
         if compare {
             let mut later = PatternRecorder::default();
+            let first = profile.layers.first();
+            let inputs = first.map_or(inputs, |layer| inputs_of(layer.instructions(), inputs));
             self.record(Calls::Later { inputs }, &Outcomes::Actual, &mut later)?;
-            let first = profile.layers.first().map(|layer| layer.pattern);
+            let first = first.map(|layer| layer.pattern);
             let differs = later.patterns.iter().any(|&it| Some(it) != first);
             if inputs > 1 || differs {
                 let later = later.patterns.into_iter().map(OtherInput::Accesses);
@@ -548,8 +552,8 @@ enum Stale {
 }
 
 fn other_content(seed: u64, size_bytes: u32) -> Vec<u8> {
-    let byte = |at: u64| (seed.wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
-    (0..u64::from(size_bytes)).map(byte).collect()
+    let mut random = SplitMix64::new(mixed(seed));
+    (0..size_bytes).map(|_| random.next_u64() as u8).collect()
 }
 
 /// Where the buffers of a call lie.

@@ -781,7 +781,7 @@ fn hooks_find_what_marks_find() {
             let marked_inputs = of(&marked);
             let hooked_inputs = of(&hooked);
             for (layer, inputs) in by_hooks.layers.iter().zip(&hooked_inputs) {
-                assert_eq!(inputs.len(), 2, "{case} {}", layer.name);
+                assert!(inputs.len() >= 2, "{case} {}", layer.name);
             }
             if marked_inputs.len() == hooked_inputs.len() {
                 assert_eq!(marked_inputs, hooked_inputs, "{case}");

@@ -47,6 +47,7 @@ fn main() {
         tools::trial(name, &compiler, move || test(&[float, &["-O2"]].concat()))
     };
     trials.push(m4("old_debug_information", old_debug_information));
+    trials.push(m4("level_of_optimisation", level_of_optimisation));
     trials.push(m4("without_symbols", without_symbols));
     trials.push(m4("without_a_linker_script", without_a_linker_script));
     trials.push(m4("sixteen_megabytes", sixteen_megabytes));
@@ -122,6 +123,32 @@ fn works(cpu: &str, flags: &[&str], lines: bool) -> Result<Profile, Failed> {
 
 fn patterns(profile: &Profile) -> Vec<dmo_analysis::profile::pattern::Pattern> {
     profile.layers.iter().map(|layer| layer.pattern).collect()
+}
+
+/// The debug information says whether code may compare addresses.
+fn level_of_optimisation(flags: &[&str]) -> Result<(), Failed> {
+    let mut seen = 0;
+    for level in ["-O1", "-O2", "-O3", "-Ofast"] {
+        let sources = [firmware("newlib.cpp"), kernels("marks/dmo_trace.c")];
+        let flags = [
+            &["--specs=rdimon.specs", "-fno-rtti", "-g"],
+            flags,
+            &[level],
+        ]
+        .concat();
+        let elf = link("cortex-m4", &flags, &firmware("two_memories.ld"), &sources)?;
+        let target = target(&elf);
+        let (profile, _) = profile(&target, run_options(false, LIMITS))?;
+        let tensors = profile.layers.iter().flat_map(|layer| &layer.tensors);
+        for store in tensors.filter_map(|tensor| tensor.first_store.as_ref()) {
+            let producer = target.image.debug.producer_at(store.pc.0);
+            let producer = producer.expect("a compiler");
+            assert!(producer.contains(level), "{level}: {producer}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 16);
+    Ok(())
 }
 
 fn old_debug_information(flags: &[&str]) -> Result<(), Failed> {

@@ -64,7 +64,8 @@ fn measured(library: &KernelLibrary, case: &Case) -> Measurement {
 
 fn granted() -> Result<(), Failed> {
     let mut inputs = 0;
-    for (kind, elements, expected) in [(1, 3, 3), (1, 5, 5), (5, 2, 0), (5, 4, 0)] {
+    let cases = [(1, 3, 3), (1, 5, 5), (5, 2, 0), (5, 4, 0), (8, 4, 0)];
+    for (kind, elements, expected) in cases {
         let (library, case) = (kernel(kind), case(elements));
         let found = measured(&library, &case);
         assert!(found.every_outcome, "{kind}");
@@ -80,7 +81,7 @@ fn granted() -> Result<(), Failed> {
         );
         inputs += tried;
     }
-    assert_eq!(inputs, 27 + 243 + 9 + 81);
+    assert_eq!(inputs, 27 + 243 + 9 + 81 + 81);
     Ok(())
 }
 

@@ -348,6 +348,21 @@ fn other_machines() -> Result<(), Failed> {
     let workshop = Workshop::new(&[&HARD[..], &["-flto", "-ffat-lto-objects"]].concat());
     let path = workshop.archive("fat.a", &[workshop.compile(&member, &[])]);
     assert!(linked(&path).has("arm_reshape_s8"));
+    // What start-up code would run.
+    let workshop = Workshop::new(&HARD);
+    let source = workshop.path("setup.c");
+    std::fs::write(
+        &source,
+        "int mode; __attribute__((constructor)) static void set(void) { mode = 1; }",
+    )?;
+    let path = workshop.archive("setup.a", &[workshop.compile(&source, &[])]);
+    let error = archive::link(&std::fs::read(path)?, None).expect_err("a constructor");
+    let text = error.to_string();
+    assert!(matches!(error, ArchiveError::Constructors { .. }), "{text}");
+    assert!(
+        text.contains("setup.o") && text.contains(".init_array"),
+        "{text}"
+    );
     // Code of the DSP extension on a CPU without it.
     let workshop = Workshop::new(&HARD);
     let path = workshop.archive("dsp.a", &[workshop.compile(&member, &[])]);

@@ -40,6 +40,11 @@ pub enum ArchiveError {
         grouped(*limit)
     )]
     TooLarge { given: u64, limit: u64 },
+    #[error(
+        "member {member} has code that must run before all else ({section}); nothing of a library is started, and its kernels may do something else without\n  \
+         hint: leave the member out (ar d), or make what it sets up constant"
+    )]
+    Constructors { member: String, section: String },
     #[error("member {member}: {error}")]
     Cpu { member: String, error: CpuError },
     #[error(
@@ -234,6 +239,13 @@ impl Object {
             let name = elf.shdr_strtab.get_at(section.sh_name);
             name.unwrap_or_default()
         };
+        let mut kept = sections.clone().filter(|section| section.sh_size > 0);
+        if let Some(section) = kept.find(|section| is_of_constructors(name(section))) {
+            return Err(ArchiveError::Constructors {
+                member: printable(member),
+                section: printable(name(section)),
+            });
+        }
         let linked_bytes = sections.clone().map(|section| {
             let content = content(section).unwrap_or_default();
             linked_bytes(section, name(section), content)
@@ -249,6 +261,13 @@ impl Object {
 
 /// The symbol with which GCC says that an object has no machine code.
 const SLIM: &str = "__gnu_lto_slim";
+
+/// Whether a section holds the addresses of functions that start-up code calls.
+fn is_of_constructors(section: &str) -> bool {
+    [".preinit_array", ".init_array", ".ctors"]
+        .iter()
+        .any(|name| section.starts_with(name))
+}
 
 /// What a section takes of a linked file, aligned and unpacked, where it is not memory that
 /// starts as zeros: for that there is RAM.

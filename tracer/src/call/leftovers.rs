@@ -2,6 +2,7 @@
 
 use super::STACK_BYTES;
 use crate::mcu::machine::{Machine, MachineError};
+use dmo_analysis::random::mixed;
 use dmo_analysis::trace::Address;
 use dmo_engine::features::{Features, FloatingPoint};
 use std::sync::LazyLock;
@@ -78,10 +79,6 @@ impl Leftovers {
     }
 }
 
-/// The finaliser of SplitMix64.
 fn noise(index: u64) -> u64 {
-    let mut bits = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
+    mixed(index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -207,6 +207,18 @@ impl DebugInfo {
             .map(|code| code.entry)
     }
 
+    /// The compiler of the function whose code is at this address, with its options as far as it
+    /// names them.
+    pub fn producer_at(&self, address: u32) -> Option<String> {
+        let unit = self.unit(self.function_at(address)?.unit)?;
+        let mut entries = unit.entries();
+        let root = entries.next_dfs().ok()??;
+        let producer = unit.attr_string(root.attr_value(gimli::DW_AT_producer)?);
+        let producer = producer.ok()?;
+        let text = gimli::Reader::to_string_lossy(&producer).ok()?;
+        Some(text.into_owned())
+    }
+
     /// Returns `true` if no code of the program starts at this address.
     fn is_dropped(&self, start: u64) -> bool {
         start == 0 && !self.code_at_zero

@@ -3,7 +3,7 @@
 //!
 //! The first conditional instruction of an IT block accesses what its address registers say whether
 //! or not its condition holds, so that both outcomes are known from one run. Instructions whose
-//! conditions differ between the inputs count with both outcomes, wherever they are executed. Where
+//! conditions differ between the inputs, or never held, count with both outcomes, wherever they are executed. Where
 //! the accesses are then the same for all inputs that are tried, every store that a run may make is
 //! among them. `docs/theory.md` has the argument.
 
@@ -43,6 +43,7 @@ pub(super) type Decisions = BTreeMap<u32, Decided>;
 pub(super) struct Decided {
     count: u64,
     digest: u64,
+    held: bool,
 }
 
 impl Decided {
@@ -50,6 +51,7 @@ impl Decided {
         let mixed = (self.digest ^ u64::from(holds)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.digest = mixed.rotate_left(29);
         self.count += 1;
+        self.held |= holds;
     }
 }
 
@@ -134,7 +136,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Addresses of the conditional instructions whose conditions say otherwise on another input.
+    /// Addresses of the conditional instructions whose conditions say otherwise on another input;
+    /// and of those whose conditions never held, for they may ask for a rare value.
     fn depending_on_data(&self, inputs: u64) -> Result<BTreeSet<u32>, MeasureError> {
         let noted = Arc::new(Mutex::new(Vec::new()));
         let outcomes = Outcomes::Noted(Arc::clone(&noted));
@@ -146,7 +149,8 @@ impl Bench<'_> {
         let differs = |pc: &u32| {
             let mut decided = calls.iter().map(|call| call.get(pc));
             let first = decided.next();
-            decided.any(|it| Some(it) != first)
+            let mut said = calls.iter().filter_map(|call| call.get(pc));
+            decided.any(|it| Some(it) != first) || said.all(|it| !it.held)
         };
         Ok(instructions.into_iter().filter(differs).collect())
     }

@@ -1,11 +1,27 @@
 //! Other inputs for a layer, to see whether its accesses depend on the data.
 
-use dmo_analysis::random::SplitMix64;
-use dmo_analysis::trace::{ElementType, Tensor};
+use dmo_analysis::random::{SplitMix64, mixed};
+use dmo_analysis::trace::{ElementType, Tensor, Time};
 
 /// One way to fill inputs. Reproducible: the same number gives the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variation(pub u64);
+
+/// Inputs of a short layer at least, where others are tried at all: a condition that holds on every
+/// second input must not seem to be one that always holds.
+const INPUTS_OF_SHORT: u64 = 16;
+
+/// Fewer where the layer would execute more instructions than that on them.
+const MOST_INSTRUCTIONS: u64 = 2_000_000;
+
+/// On how many inputs a layer of so many instructions is executed where a user asks for `inputs`: at
+/// least as many; more if it is short.
+pub fn inputs_of(instructions: Time, inputs: u64) -> u64 {
+    match inputs {
+        0 | 1 => inputs,
+        _ => inputs.max(INPUTS_OF_SHORT.min(MOST_INSTRUCTIONS / instructions.max(1))),
+    }
+}
 
 impl Variation {
     /// Content for a tensor. Number 2 is all zero, 3 the least finite value, 4 the greatest. The
@@ -31,8 +47,7 @@ impl Variation {
         has_extremes: bool,
     ) -> Vec<u8> {
         let mut random = SplitMix64::new(
-            self.0
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            mixed(self.0)
                 .wrapping_add((layer as u64) << 32)
                 .wrapping_add(position as u64),
         );
@@ -153,6 +168,36 @@ mod tests {
         let bytes = Variation(number).content(1, 0, &tensor);
         let words = bytes.as_chunks().0.iter();
         words.map(|&word| f32::from_le_bytes(word)).collect()
+    }
+
+    /// Inputs that are shifts of one another have nearly the same sums, extremes and balances.
+    #[test]
+    fn inputs_have_nothing_in_common() {
+        let tensor = Tensor {
+            name: String::new(),
+            role: Role::Input,
+            address: Address(0),
+            size_bytes: 4096,
+            element_type: ElementType::Int8,
+        };
+        let numbers = [0, 1, 5, 6, 7, 400];
+        let inputs = numbers.map(|number| Variation(number).content(1, 0, &tensor));
+        let mut compared = 0;
+        for (index, one) in inputs.iter().enumerate() {
+            for other in &inputs[..index] {
+                for shift in 0..512 {
+                    let shifted = one.iter().zip(&other[shift..]);
+                    let same = shifted.filter(|(a, b)| a == b).count();
+                    // A few values are frequent.
+                    assert!(same < one.len() / 3, "{index}, {shift}: {same}");
+                    let shifted = other.iter().zip(&one[shift..]);
+                    let same = shifted.filter(|(a, b)| a == b).count();
+                    assert!(same < one.len() / 3, "{index}, -{shift}: {same}");
+                    compared += 2;
+                }
+            }
+        }
+        assert_eq!(compared, 15 * 1024);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{FaultCause, Limits, Observation, Watch};
 use crate::mcu::system::Exception;
 use crate::program::execution::{LayerSource, Program, ProgramEvent};
-use crate::program::other_inputs::Variation;
+use crate::program::other_inputs::{Variation, inputs_of};
 use crate::program::ram::{LowestStack, RamUse};
 use crate::program::record::{Message, RecordError, Recorded, Recorder};
 use crate::program::semihosting::Host;
@@ -122,8 +122,8 @@ pub fn run(
     })
 }
 
-/// Runs a program to its end and each of its layers `count` times more on the way, on
-/// other inputs; afterwards everything is as it was, so that the rest of the program sees
+/// Runs a program to its end and each of its layers `count` times more on the way, short ones more
+/// often ([`inputs_of`]), on other inputs; afterwards everything is as it was, so that the rest of the program sees
 /// nothing of it. One list a layer. What it prints is dropped; files are as `folder` has them.
 ///
 /// # Errors
@@ -346,11 +346,13 @@ impl<'a> Emulation<'a> {
             return Err(self.program.does_not_end(layer).into());
         }
         let end = self.program.process.machine.snapshot()?;
-        let limits = self.limits_for_others(self.program.now() - begun);
+        let instructions = self.program.now() - begun;
+        let limits = self.limits_for_others(instructions);
+        let others = inputs_of(instructions, count + 1) - 1;
         let left = self.program.process.machine.limits_left();
         self.watch(bytes_of(&layer.tensors))?;
         let mut failures = Vec::new();
-        for number in 1..=count {
+        for number in 1..=others {
             self.program.process.machine.restore(&begin)?;
             self.program.is_back_in(layer)?;
             for (position, tensor) in layer.tensors.iter().enumerate() {

@@ -60,6 +60,12 @@ pub enum Warning {
         /// Number of layers that have run.
         layers: u64,
     },
+    /// A compiler that may compare the addresses of buffers has built layers whose overlap is
+    /// granted.
+    MayCompareAddresses {
+        /// Names of the layers.
+        layers: Vec<String>,
+    },
     /// A layer could not be run on another input.
     OtherInputFailed {
         /// Name of the layer.
@@ -112,6 +118,11 @@ impl std::fmt::Display for Warning {
             Self::Stopped { .. } => write!(
                 f,
                 "nothing is known of what the program does after the last of these layers: an input that it loads again there must not be overlapped"
+            ),
+            Self::MayCompareAddresses { layers } => write!(
+                f,
+                "{}: built at -O3 or -Ofast, where GCC makes two forms of some loops and takes the faster one where buffers lie apart, as they do here: execute what is granted with the buffers overlapped, or build at -O2 (docs/theory.md)",
+                first_names(layers, 4),
             ),
             Self::OtherInputFailed { layer, reason } => {
                 write!(f, "layer '{layer}' fails on another input: {reason}")

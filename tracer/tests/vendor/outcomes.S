@@ -10,6 +10,7 @@
 // 5   if (input[i] > 100) output[size - 1 - i] = input[i]; and then all of output = input
 // 6   as 1, with the store after another instruction of its IT block
 // 7   if (input[i] > 0) *output++ = input[i]; and then all of output = input
+// 8   as 1, and before it if (input[0] == 101) output[size - 1] = input[0];
   .syntax unified
   .thumb
   .global arm_reshape_s8
@@ -38,6 +39,13 @@ arm_reshape_s8:
   blt 1b
   movs r3, #0
 #endif
+#if KIND == 8
+  ldrsb r4, [r0]
+  subs r5, r2, #1
+  cmp r4, #101
+  it eq
+  strbeq r4, [r1, r5]
+#endif
 2:
   ldrsb r4, [r0, r3]
 #if KIND == 2
@@ -50,13 +58,13 @@ arm_reshape_s8:
   mov r6, r3
   adds r3, #1
 #endif
-#if KIND == 1 || KIND == 3 || KIND == 4 || KIND == 6
+#if KIND == 1 || KIND == 3 || KIND == 4 || KIND == 6 || KIND == 8
   cmp r3, r2
   bge 4f
   ldrsb r4, [r0, r3]
   ldrsb r5, [r1, r6]
   cmp r5, r4
-#if KIND == 1
+#if KIND == 1 || KIND == 8
   it lt
   strblt r4, [r1, r6]
 #elif KIND == 3
