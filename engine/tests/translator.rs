@@ -228,6 +228,16 @@ fn run(engine: &mut Engine) -> (Stop, Vec<Event>) {
     }
 }
 
+/// Runs without a limit; nobody looks at the accesses.
+fn run_to_stop(engine: &mut Engine) -> Stop {
+    loop {
+        match engine.run(u64::MAX) {
+            Stop::Events => drop(engine.memory.take_events()),
+            stop => return stop,
+        }
+    }
+}
+
 fn setting(name: &str, otherwise: u64) -> u64 {
     let value = std::env::var(name).ok();
     value.map_or(otherwise, |value| value.parse().unwrap())
@@ -416,12 +426,7 @@ fn code_that_stores_beside_itself() {
         engine.core.r[1] = 0;
         engine.core.r[4] = RAM + 64;
         engine.core.r[15] = RAM;
-        let stop = loop {
-            match engine.run(u64::MAX) {
-                Stop::Events => drop(engine.memory.take_events()),
-                stop => break stop,
-            }
-        };
+        let stop = run_to_stop(&mut engine);
         assert_eq!(stop, Stop::Breakpoint(0));
         assert_eq!(engine.core.r[..2], [0, 3 * rounds]);
         let last = engine.memory.read(RAM + 64, 8).unwrap();
@@ -452,12 +457,7 @@ fn calls_with_their_return_on_the_stack_run_translated() {
         engine.core.r[13] = breakpoint;
         engine.core.r[14] = breakpoint | 1;
         engine.core.r[15] = CODE;
-        let stop = loop {
-            match engine.run(u64::MAX) {
-                Stop::Events => drop(engine.memory.take_events()),
-                stop => break stop,
-            }
-        };
+        let stop = run_to_stop(&mut engine);
         assert_eq!(stop, Stop::Breakpoint(0));
     }
     let instructions = u64::from(calls * (4 * rounds + 1));
