@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::features::{Features, Traps};
 use crate::interpreter::{Flow, step};
 use crate::memory::Memory;
+use crate::taint::{Step, Taint};
 use crate::timing::{Cost, Counter, Previous, Timing};
 use crate::translator::{After, Effort, Entry, Last, Limits, Translator};
 use code::Code;
@@ -77,6 +78,8 @@ pub struct Engine {
     at_once: bool,
     /// Instructions that translated code has executed.
     translated_instructions: u64,
+    /// What depends on data, where that is followed.
+    taint: Option<Box<Taint>>,
 }
 
 impl Engine {
@@ -108,6 +111,7 @@ impl Engine {
             counter: None,
             at_once: false,
             translated_instructions: 0,
+            taint: None,
         }
     }
 
@@ -137,6 +141,24 @@ impl Engine {
     /// write-back that are the first in their IT block, before which nothing depends on its condition.
     pub fn unknown_outcomes(&self) -> impl Iterator<Item = u32> {
         self.memory.unknown_outcomes.iter().copied()
+    }
+
+    /// Follows from now on which registers and bytes of memory depend on data, and where that decides
+    /// what is accessed. At first nothing depends. All code is interpreted.
+    pub fn follow_data(&mut self) {
+        self.translator = None;
+        self.at_once = false;
+        self.taint = Some(Box::new(Taint::new()));
+    }
+
+    /// What depends on data, where that is followed.
+    pub fn taint(&self) -> Option<&Taint> {
+        self.taint.as_deref()
+    }
+
+    /// The same, to mark what depends.
+    pub fn taint_mut(&mut self) -> Option<&mut Taint> {
+        self.taint.as_deref_mut()
     }
 
     /// Translates all code that can be before it is executed for the first time, not only what is
@@ -210,6 +232,9 @@ impl Engine {
 
     fn forget_page(&mut self, page: u32) {
         self.code.forget_page(page);
+        if let Some(taint) = &mut self.taint {
+            taint.forget_code();
+        }
         if let Some(translator) = &mut self.translator {
             self.code.drop_entries(&translator.forget_page(page));
         }
@@ -267,6 +292,15 @@ impl Engine {
         }
         self.has_to_interpret = false;
         self.interpreted += 1;
+        if let Some(taint) = &mut self.taint {
+            let step = Step {
+                core: &self.core,
+                features: &self.features,
+                operation: &slot.operation,
+                bytes: slot.bytes,
+            };
+            taint.follow(step, &mut self.memory);
+        }
         let (core, memory) = (&mut self.core, &mut self.memory);
         let counting = match (&mut self.counter, slot.cost) {
             (Some(counter), Some(cost)) => {

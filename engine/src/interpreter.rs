@@ -1,5 +1,6 @@
 //! Executes one instruction, plainly, as the manual has it.
 
+pub(crate) mod address;
 mod control;
 mod data;
 mod float;
@@ -52,7 +53,7 @@ pub fn step(
         let unconditional = matches!(operation, Operation::Breakpoint { .. });
         if !unconditional && !condition_holds(it >> 4, [core.n, core.z, core.c, core.v]) {
             if memory.records_every_outcome {
-                outcome::note_skipped(core, memory, features, operation);
+                outcome::note_skipped(core, memory, operation);
             }
             core.r[15] = next;
             core.time += 1;
@@ -100,7 +101,7 @@ pub(crate) fn compute(core: &mut Core, operation: &Operation) {
 }
 
 /// The IT state of the next instruction.
-fn advanced(it: u32) -> u32 {
+pub(crate) fn advanced(it: u32) -> u32 {
     match it & 0b111 {
         0 => 0,
         _ => it & 0b1110_0000 | it << 1 & 0b0001_1111,
@@ -201,10 +202,7 @@ impl Execution<'_> {
     /// A register as a source.
     #[inline]
     fn register(&self, index: u8) -> u32 {
-        match index & 15 {
-            15 => self.pc.wrapping_add(4),
-            index => self.core.r[usize::from(index)],
-        }
+        address::register(self.core, index)
     }
 
     /// Sets a register but r15.

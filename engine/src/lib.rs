@@ -18,6 +18,7 @@
 //! | [`decode`] | the instruction set: one table |
 //! | [`timing`] | how many cycles code takes |
 //! | [`interpreter`] | executes one instruction |
+//! | [`taint`] | which registers and bytes depend on data, and what that decides |
 //! | [`engine`] | runs a program; with the private `endless`, which finds idle loops, and `translator`, of hot code to the host's |
 
 pub mod arithmetic;
@@ -32,5 +33,6 @@ pub mod float;
 pub mod interpreter;
 pub mod memory;
 pub mod operation;
+pub mod taint;
 pub mod timing;
 mod translator;

@@ -118,6 +118,8 @@ pub struct Memory {
     pub attention: bool,
     /// The private peripherals have asked for a stop.
     pub stop_requested: bool,
+    /// What is executed is undone later: it is no access.
+    pub(crate) is_aside: bool,
 }
 
 impl Memory {
@@ -140,6 +142,7 @@ impl Memory {
             changed_code: Vec::new(),
             attention: false,
             stop_requested: false,
+            is_aside: false,
         };
         let mut size_bytes = 0;
         for (range, kind) in regions {
@@ -339,6 +342,14 @@ impl Memory {
         regions.any(|region| region.kind != Kind::Device && region.range.contains(&address))
     }
 
+    /// Whether these bytes can be loaded and not stored to.
+    pub(crate) fn is_read_only(&self, address: u32, size_bytes: u32) -> bool {
+        let tables = self.host.tables();
+        let last = address.wrapping_add(size_bytes.saturating_sub(1));
+        let mut ends = [page_of(address), page_of(last)].into_iter();
+        ends.all(|page| tables.loads[page] != 0 && tables.stores[page] == 0)
+    }
+
     /// The halfword of code there.
     ///
     /// # Errors
@@ -526,6 +537,9 @@ impl Memory {
 
     /// Records an access, made or not; what nobody watches is left out when it is taken.
     pub(crate) fn record(&mut self, kind: AccessKind, moment: Moment, address: u32, size: usize) {
+        if self.is_aside {
+            return;
+        }
         let event = Event::new(kind, moment, address, size as u32);
         self.events.push(event.on(self.condition));
         self.attention |= self.events_are_full();

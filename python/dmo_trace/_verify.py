@@ -43,6 +43,13 @@ class Verification:
     """The whole result, as ``dmo-trace verify --json`` prints it (docs/json.md)."""
 
     @property
+    def holds_on_every_input(self) -> Optional[bool]:
+        """The operators load and store the same whatever the inputs are; ``None`` without
+        ``every_input``."""
+        found = self.report["every_input"]
+        return None if found is None else found["holds"]
+
+    @property
     def objections(self) -> List[str]:
         """What is wrong, in words: the faults, and the first few objections of geometry, replay and
         execution."""
@@ -60,12 +67,14 @@ def verify(
     inputs: int = 3,
     max_instructions: int = 10_000_000_000,
     timeout: float = 600.0,
+    every_input: bool = False,
 ) -> Verification:
     """Proves that a plan is safe with kernels, by running their machine code in it: ``dmo-trace
     verify``.
 
     The plan is that of a :class:`Plan` or :class:`Placement`, or ``plan``, a .json file, or the one that the model
-    carries; else the one that is found for the reference kernels.
+    carries; else the one that is found for the reference kernels. With ``every_input`` it is also found
+    out whether what holds on the inputs tried holds on all of them, which takes longer.
 
     >>> import dmo_trace
     >>> dmo_trace.verify("zoo:person_detection:int8", inputs=1).safe
@@ -82,6 +91,7 @@ def verify(
             "inputs": inputs,
             "max_instructions": max_instructions,
             "timeout": timeout,
+            "every_input": every_input,
         },
     )
     cycles = report["cycles"]

@@ -33,6 +33,7 @@ pub struct VerifyOptions {
     inputs: u64,
     max_instructions: u64,
     timeout: f64,
+    every_input: bool,
 }
 
 /// What is verified.
@@ -70,6 +71,7 @@ pub fn verify<'py>(
             max_instructions: options.max_instructions,
             timeout: options::seconds("timeout", options.timeout)?,
         },
+        follows_data: options.every_input,
         ..VerifyRequest::default()
     };
     let report = interruptible(py, move || verified(subject, &options, request))?;

@@ -15,6 +15,17 @@ def test_a_verification_is_the_one_of_the_command(name):
     assert len(found.layers) == found.report["layers"][-1]["operator"] + 1
 
 
+def test_what_holds_on_every_input():
+    model = stand_in("vision_int8")
+    assert dmo_trace.verify(model, inputs=1).holds_on_every_input is None
+    found = dmo_trace.verify(model, inputs=1, every_input=True)
+    assert found.report == printed("verify", model, "--inputs", "1", "--every-input")
+    assert found.holds_on_every_input is True
+    sequence = dmo_trace.verify(stand_in("sequence_int8"), inputs=1, every_input=True)
+    assert sequence.safe and sequence.holds_on_every_input is False
+    assert len(sequence.report["every_input"]["dependent_operators"]) >= 1
+
+
 def test_a_plan_for_other_loops_is_unsafe(tmp_path):
     model, path = stand_in("vision_int8"), tmp_path / "plan.json"
     plan = dmo_trace.plan(model)

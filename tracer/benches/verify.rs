@@ -19,7 +19,7 @@ use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::{KernelLibrary, images};
 use dmo_trace::mcu::machine::{EngineKind, Limits};
 use dmo_trace::model::Deployment;
-use dmo_trace::model::verify::{Subject, verify, without_overlaps};
+use dmo_trace::model::verify::{Runs, Subject, verify, without_overlaps};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -107,7 +107,7 @@ fn time_of_verification(deployment: &Deployment) -> Duration {
         keep_inputs: false,
     };
     let start = Instant::now();
-    let found = verify(deployment, &subject, INPUTS, LIMITS, &|_, _| ()).unwrap();
+    let found = verify(deployment, &subject, Runs::on(INPUTS, LIMITS), &|_, _| ()).unwrap();
     assert!(found.is_safe());
     start.elapsed()
 }

@@ -17,7 +17,7 @@ use crate::mcu::cpu::{self, Cpu, CpuError};
 use crate::mcu::cycles::FlashTiming;
 use crate::mcu::disassembly::Disassembler;
 use crate::mcu::machine::{
-    EngineKind, FaultCause, Limits, Machine, MachineError, Observation, Pause,
+    DataMarks, EngineKind, FaultCause, Limits, Machine, MachineError, Observation, Pause,
 };
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions, PAGE_BYTES};
 use crate::program::fault::Fault;
@@ -267,6 +267,7 @@ pub struct Caller<'a> {
     limits: Limits,
     leftovers: Leftovers,
     deepest_stack_bytes: Option<u32>,
+    follows_data: bool,
 }
 
 /// The instruction to which every call returns: BKPT with a number of our own.
@@ -324,7 +325,18 @@ impl<'a> Caller<'a> {
             limits,
             leftovers: Leftovers::Own,
             deepest_stack_bytes: None,
+            follows_data: false,
         })
+    }
+
+    /// Follows in all calls from now on what the data decide
+    /// ([`decisions`](Machine::decisions)): all that lies in the frame's RAM, and what the free stack
+    /// and registers without arguments happen to hold. Before the first call; false if the engine
+    /// cannot.
+    #[must_use]
+    pub fn follow_data(&mut self) -> bool {
+        self.follows_data = self.machine.follow_data();
+        self.follows_data
     }
 
     /// What functions find below the stack pointer and in registers from now on.
@@ -386,7 +398,8 @@ impl<'a> Caller<'a> {
         let features = self.library.target.cpu.features;
         self.leftovers
             .leave(&mut self.machine, features, frame.stack_top)?;
-        let stack = self.pass(arguments, frame.stack_top)?;
+        let passed = self.pass(arguments, frame.stack_top)?;
+        let stack = passed.stack_pointer;
         // The trap lies on top of the stack: RAM can be executed.
         let trap = (frame.stack_top - u64::from(ALIGNMENT)) as u32;
         self.machine.write(Address(trap), &TRAP.to_le_bytes())?;
@@ -394,6 +407,9 @@ impl<'a> Caller<'a> {
         self.machine.set_register(14, trap | 1)?;
         self.machine.renew_limits(self.limits);
         self.machine.enter(address)?;
+        if self.follows_data {
+            self.machine.mark_data(&passed.marks(frame));
+        }
         let (settings, preserved) = (self.machine.settings(), Preserved::of(&self.machine));
         let pause = self.run()?;
         let lowest = self.machine.take_lowest_stack_pointer();
@@ -434,8 +450,8 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Passes arguments; gives the stack pointer at the function's entry.
-    fn pass(&mut self, arguments: &[Argument], stack_top: u64) -> Result<u32, CallError> {
+    /// Passes arguments.
+    fn pass(&mut self, arguments: &[Argument], stack_top: u64) -> Result<Passed, CallError> {
         let hard_float = self.library.image().attributes.float_arguments_in_registers;
         let (mut words, mut floats) = (Vec::new(), Vec::new());
         for argument in arguments {
@@ -459,7 +475,11 @@ impl<'a> Caller<'a> {
         if !bytes.is_empty() {
             self.machine.write(Address(stack), &bytes)?;
         }
-        Ok(stack)
+        Ok(Passed {
+            stack_pointer: stack,
+            words: words.len().min(4),
+            floats: floats.len(),
+        })
     }
 
     fn fault(&self, cause: FaultCause) -> CallError {
@@ -469,6 +489,35 @@ impl<'a> Caller<'a> {
             cause,
             None,
         )))
+    }
+}
+
+/// Where a function finds its arguments.
+struct Passed {
+    /// At its entry; what does not fit into registers lies from there on.
+    stack_pointer: u32,
+    /// How many core registers hold arguments, from r0 on.
+    words: usize,
+    /// How many floating-point registers, from s0 on.
+    floats: usize,
+}
+
+impl Passed {
+    /// All in RAM but these arguments, and the registers without them.
+    fn marks(&self, frame: &Frame) -> DataMarks {
+        let (stack, top) = (u64::from(self.stack_pointer), frame.stack_top);
+        // SP and LR are known.
+        let known = ((1_u16 << self.words) - 1) | 1 << 13 | 1 << 14;
+        DataMarks {
+            dependent: vec![
+                frame.stack().start..stack,
+                top..frame.ram.next.next_multiple_of(PAGE_BYTES),
+            ],
+            arguments: stack..top,
+            own: frame.stack(),
+            registers: !known & 0x7fff,
+            singles: u32::MAX.checked_shl(self.floats as u32).unwrap_or(0),
+        }
     }
 }
 

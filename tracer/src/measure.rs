@@ -4,6 +4,7 @@
 pub mod attribution;
 mod choice;
 mod error;
+pub mod independence;
 mod outcomes;
 mod proof;
 mod scratch;
@@ -20,6 +21,7 @@ use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
 use crate::measure::attribution::{Accesses, Attribution};
+use crate::measure::independence::DataDecision;
 use crate::measure::outcomes::Outcomes;
 use crate::program::other_inputs::{Variation, inputs_of};
 use crate::program::record::Message;
@@ -47,6 +49,9 @@ pub struct Measurement {
     /// Estimated cycles of the call that was traced; `None` if they are not known, or were not
     /// asked for.
     pub cycles: Option<Cycles>,
+    /// Where data decide what is accessed: nowhere, if it is empty, whatever the inputs are. `None`
+    /// if it is not known, or was not asked for.
+    pub decisions: Option<Vec<DataDecision>>,
     /// For each of the layer's pairs, what execution says.
     pub proofs: Vec<Proof>,
 }
@@ -57,6 +62,10 @@ impl Measurement {
         self.function.starts_with("dmo_") && !self.function.starts_with("dmo_dsp_")
     }
 }
+
+/// Of a model's operators, what data decide is found in those of at most so many instructions: it takes
+/// longer than the rest.
+const FOLLOWED_INSTRUCTIONS: u64 = 250_000;
 
 /// Name of a call's scratch memory.
 pub(crate) const SCRATCH: &str = "scratch";
@@ -90,11 +99,12 @@ pub fn measure_kernel(
     Bench::new(library, case, contract, limits)?.measure(inputs)
 }
 
-/// [`measure_kernel`] with the estimated cycles of the first call, which counting makes slower.
+/// [`measure_kernel`] with the estimated cycles of the first call and what data decide, both of which
+/// take time.
 ///
 /// # Errors
 /// When the buffers do not fit, or the kernel faults.
-pub fn measure_with_cycles(
+pub fn measure_in_detail(
     library: &KernelLibrary,
     case: &Case,
     contract: &'static Contract,
@@ -102,11 +112,12 @@ pub fn measure_with_cycles(
     limits: Limits,
 ) -> Result<Measurement, MeasureError> {
     let bench = Bench::new(library, case, contract, limits)?;
-    let counting = Bench {
-        counts_cycles: true,
+    let detailed = Bench {
+        in_detail: true,
+        followed_instructions: u64::MAX,
         ..bench
     };
-    counting.measure(inputs)
+    detailed.measure(inputs)
 }
 
 /// [`measure_kernel`] with the numbers of a model.
@@ -121,7 +132,12 @@ pub fn measure_with(
     inputs: u64,
     limits: Limits,
 ) -> Result<Measurement, MeasureError> {
-    Bench::with(library, case, contract, parameters, limits)?.measure(inputs)
+    let bench = Bench::with(library, case, contract, parameters, limits)?;
+    let followed = Bench {
+        followed_instructions: FOLLOWED_INSTRUCTIONS,
+        ..bench
+    };
+    followed.measure(inputs)
 }
 
 /// Traces one call of a kernel that [`choose`] gave, without a proof.
@@ -221,8 +237,10 @@ struct Bench<'a> {
     scratch_bytes: u32,
     /// How many calls were prepared.
     prepared: AtomicU64,
-    /// The estimated cycles of the first call are counted.
-    counts_cycles: bool,
+    /// The estimated cycles of the first call are counted, and data are followed through two calls.
+    in_detail: bool,
+    /// Data are followed in kernels that execute at most so many instructions.
+    followed_instructions: u64,
 }
 
 impl<'a> Bench<'a> {
@@ -253,15 +271,19 @@ impl<'a> Bench<'a> {
             limits,
             scratch_bytes,
             prepared: AtomicU64::new(0),
-            counts_cycles: false,
+            in_detail: false,
+            followed_instructions: 0,
         })
     }
 
     fn measure(&self, inputs: u64) -> Result<Measurement, MeasureError> {
         let (mut layer, work, cycles) = self.trace(inputs, true)?;
-        let depends = layer.data_dependent == Some(true) && !self.case.accesses_by_data();
-        let tried = inputs_of(layer.instructions(), inputs);
-        let every_outcome = depends && self.grant_for_every_outcome(&mut layer, tried);
+        let mut decisions = None;
+        if layer.instructions() <= self.followed_instructions {
+            let calls = if self.in_detail { 2 } else { 1 };
+            decisions = self.follow_data(calls)?;
+        }
+        let every_outcome = self.grant_for_every_outcome(&mut layer, inputs, &mut decisions);
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs
@@ -274,6 +296,7 @@ impl<'a> Bench<'a> {
             layer,
             every_outcome,
             cycles,
+            decisions,
             proofs,
         })
     }
@@ -379,7 +402,7 @@ impl<'a> Bench<'a> {
             let are_all = outcomes.is_actual() || caller.machine.record_every_outcome();
             match calls {
                 Calls::First => {
-                    if self.counts_cycles {
+                    if self.in_detail {
                         caller.machine.count_cycles();
                     }
                     caller.machine.note_entries(&self.library.entries())?;

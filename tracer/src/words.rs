@@ -38,6 +38,7 @@ pub mod finding;
 pub mod firmware_verification;
 pub mod foreign;
 pub mod forms;
+pub mod independence;
 pub mod integer_io;
 pub mod layers;
 pub mod names;

@@ -24,7 +24,7 @@ use dmo_analysis::trace::ElementType;
 use dmo_planner::budget::Budget;
 use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::model::overlaps::{KernelOverlaps, Store, measured, of_tensors};
-use dmo_trace::model::verify::{Subject, verify};
+use dmo_trace::model::verify::{Runs, Subject, verify};
 use dmo_trace::model::{Deployment, Placement};
 use support::LIMITS;
 use support::models::library;
@@ -264,7 +264,7 @@ fn a_whole_network_in_place() {
             placement,
             keep_inputs: false,
         };
-        let found = verify(&deployment, &subject, 1, LIMITS, &|_, _| ()).unwrap();
+        let found = verify(&deployment, &subject, Runs::on(1, LIMITS), &|_, _| ()).unwrap();
         (found.is_safe(), found.clashes.is_empty())
     };
     assert_eq!(is_safe(&placement), (true, true));

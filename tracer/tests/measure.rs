@@ -17,7 +17,7 @@ use dmo_analysis::trace::ElementType;
 use dmo_trace::call::{CallError, DEFAULT_RAM};
 use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::mcu::machine::Limits;
-use dmo_trace::measure::{MeasureError, Measurement, choose, measure_with_cycles};
+use dmo_trace::measure::{MeasureError, Measurement, choose, measure_in_detail};
 use support::LIMITS;
 use support::firmware::{ElfFile, RAM, RAM_BYTES, Segment};
 use support::placed::measure;
@@ -45,7 +45,7 @@ fn measured(set: &str, case: &Case) -> Result<Measurement, MeasureError> {
     let elf = std::fs::read(path).expect("kernels");
     let library = KernelLibrary::new(&elf, None, DEFAULT_RAM)?;
     let kernel = choose(&library, case, None)?;
-    measure_with_cycles(&library, case, kernel, 2, LIMITS)
+    measure_in_detail(&library, case, kernel, 2, LIMITS)
 }
 
 /// The order of the loops decides: output channels outside leave a few bytes, pixels outside

@@ -19,7 +19,7 @@ use dmo_trace::call::DEFAULT_RAM;
 use dmo_trace::kernels::{KernelLibrary, images};
 use dmo_trace::mcu::machine::Observation;
 use dmo_trace::model::verify::{
-    Subject, Verification, measured_overlaps, model_inputs, verify, without_overlaps,
+    Runs, Subject, Verification, measured_overlaps, model_inputs, verify, without_overlaps,
 };
 use dmo_trace::model::{Deployment, Inference, KernelSource, Placement};
 use serde_json::Value;
@@ -91,7 +91,7 @@ fn verified(deployment: &Deployment, order: &[OperatorId], placement: &Placement
         placement,
         keep_inputs: false,
     };
-    verify(deployment, &subject, 1, LIMITS, &|_, _| ()).unwrap()
+    verify(deployment, &subject, Runs::on(1, LIMITS), &|_, _| ()).unwrap()
 }
 
 fn missing(deployment: &Deployment) -> Vec<OperatorId> {

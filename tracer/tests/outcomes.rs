@@ -1,5 +1,6 @@
 //! Kernels whose stores depend on the data: what is granted holds for every outcome, by brute force
-//! over all of them, and nothing is granted where the other outcome is not known.
+//! over all of them, and nothing is granted where the other outcome is not known. And kernels of which
+//! it is said that nothing in them depends on data, and others.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +17,8 @@ use dmo_analysis::operator::{Operator, Reshape};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::{Case, KernelLibrary};
-use dmo_trace::measure::{Measurement, choose, measure_kernel};
+use dmo_trace::measure::independence::Decides;
+use dmo_trace::measure::{Measurement, choose, measure_in_detail};
 use libtest_mimic::Failed;
 use std::path::Path;
 use support::LIMITS;
@@ -33,14 +35,20 @@ fn main() {
             &compiler,
             refused,
         ),
+        tools::trial("what data decide is found", &compiler, decided),
     ];
     tools::main(&compiler, trials)
 }
 
 /// The kernel of `tests/vendor/outcomes.S`.
 fn kernel(kind: u32) -> KernelLibrary {
+    assembled("outcomes.S", kind)
+}
+
+fn assembled(file: &str, kind: u32) -> KernelLibrary {
     let workshop = Workshop::new(&HARD);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor/outcomes.S");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor");
+    let source = folder.join(file);
     let object = workshop.compile(&source, &[format!("-DKIND={kind}")]);
     linked(&workshop.archive("kernel.a", &[object]))
 }
@@ -59,7 +67,7 @@ fn case(elements: u32) -> Case {
 
 fn measured(library: &KernelLibrary, case: &Case) -> Measurement {
     let contract = choose(library, case, None).expect("a kernel");
-    measure_kernel(library, case, contract, 5, LIMITS).expect("measured")
+    measure_in_detail(library, case, contract, 5, LIMITS).expect("measured")
 }
 
 fn granted() -> Result<(), Failed> {
@@ -132,5 +140,45 @@ fn refused() -> Result<(), Failed> {
         }
     }
     assert_eq!(seen, 10);
+    Ok(())
+}
+
+/// Branches that meet again, also after calls, loops and loads of constants, decide nothing; what no
+/// input tried has shown is found all the same.
+fn decided() -> Result<(), Failed> {
+    use Decides::{Access, Address, Branch};
+    let expected: [(u32, &[Decides]); 14] = [
+        (1, &[]),
+        (2, &[]),
+        (3, &[]),
+        (4, &[]),
+        (5, &[]),
+        (6, &[]),
+        (11, &[Branch]),
+        // Its O_s holds whichever it is.
+        (12, &[]),
+        (13, &[Address]),
+        (14, &[Branch]),
+        (15, &[Branch]),
+        (16, &[Branch]),
+        (17, &[Branch]),
+        (18, &[Branch]),
+    ];
+    let mut seen = 0;
+    for (kind, expected) in expected {
+        let library = assembled("independence.S", kind);
+        let found = measured(&library, &case(16));
+        let decisions = found.decisions.as_deref().expect("followed");
+        let kinds: Vec<Decides> = decisions.iter().map(|it| it.decides).collect();
+        assert_eq!(kinds, expected, "{kind}: {decisions:?}");
+        assert_eq!(found.every_outcome, kind == 12, "{kind}");
+        assert!(!kinds.contains(&Access), "{kind}");
+        seen += 1;
+    }
+    assert_eq!(seen, 14);
+    // The last element is stored before the first is loaded, which no input tried shows.
+    let layer = measured(&assembled("independence.S", 12), &case(16)).layer;
+    assert_eq!(layer.data_dependent, Some(false));
+    assert_eq!(layer.pairs[0].safe_overlap_bytes, 0);
     Ok(())
 }

@@ -24,7 +24,7 @@ use dmo_analysis::transform::{Recipe, Transformed, apply};
 use dmo_planner::budget::Budget;
 use dmo_planner::plan::exact;
 use dmo_trace::kernels::KernelLibrary;
-use dmo_trace::model::verify::{Subject, differences_from, verify};
+use dmo_trace::model::verify::{Runs, Subject, differences_from, verify};
 use dmo_trace::model::{Deployment, KernelSource, Placement};
 use networks::network;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn check(original: &Deployment, changed: &Deployment) -> Result<(), TestCaseErro
         placement: &placement,
         keep_inputs: false,
     };
-    let found = verify(changed, &subject, 2, LIMITS, &|_, _| ()).unwrap();
+    let found = verify(changed, &subject, Runs::on(2, LIMITS), &|_, _| ()).unwrap();
     let unclean = found.layers.iter().find(|layer| !layer.is_clean());
     prop_assert!(
         found.is_safe(),

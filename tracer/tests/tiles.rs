@@ -22,7 +22,7 @@ use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_analysis::transform::{Recipe, Split, Transformed, apply, macs};
 use dmo_planner::budget::Budget;
-use dmo_trace::model::verify::{Subject, Verification, differences_from, verify};
+use dmo_trace::model::verify::{Runs, Subject, Verification, differences_from, verify};
 use dmo_trace::model::{Deployment, Placement};
 use graphs::Random;
 use support::LIMITS;
@@ -57,7 +57,7 @@ fn verified(deployment: &Deployment, placement: &Placement) -> Verification {
         placement,
         keep_inputs: false,
     };
-    verify(deployment, &subject, 1, LIMITS, &|_, _| ()).unwrap()
+    verify(deployment, &subject, Runs::on(1, LIMITS), &|_, _| ()).unwrap()
 }
 
 /// The changed model computes the same, its plan is safe, and its convolutions load as often as

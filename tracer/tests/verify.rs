@@ -20,7 +20,7 @@ use dmo_analysis::operator::Operator;
 use dmo_analysis::optimise::{ModelPlan, Task, optimise};
 use dmo_planner::budget::Budget;
 use dmo_trace::kernels::KernelLibrary;
-use dmo_trace::model::verify::{MeasuredPair, Subject, Verification, verify};
+use dmo_trace::model::verify::{MeasuredPair, Runs, Subject, Verification, verify};
 use dmo_trace::model::{Deployment, Placement};
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::models::{self, LIMITS};
@@ -260,7 +260,12 @@ fn verified(
         placement,
         keep_inputs: false,
     };
-    Ok(verify(deployment, &subject, 1, LIMITS, &|_, _| ())?)
+    Ok(verify(
+        deployment,
+        &subject,
+        Runs::on(1, LIMITS),
+        &|_, _| (),
+    )?)
 }
 
 /// Kernels that walk output channels outside corrupt a layout that those of the formulas allow.

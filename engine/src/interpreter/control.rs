@@ -1,6 +1,6 @@
 //! Branches.
 
-use super::{Execution, Flow};
+use super::{Execution, Flow, address};
 use crate::fault::Fault;
 use crate::operation::{Operation, Width};
 
@@ -34,9 +34,8 @@ impl Execution<'_> {
                 offset,
             } if (self.register(rn) != 0) == nonzero => self.go(self.relative(offset)),
             Operation::TableBranch { half, rn, rm } => {
-                let index = self.register(rm) << u32::from(half);
                 let width = if half { Width::Half } else { Width::Byte };
-                let address = self.register(rn).wrapping_add(index);
+                let address = address::of_entry(self.core, rn, rm, half);
                 let entry = self.load(width, false, address)?;
                 self.go(self.pc.wrapping_add(4).wrapping_add(2 * entry));
             }

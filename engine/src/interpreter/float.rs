@@ -1,6 +1,6 @@
 //! Floating point: moves, loads and stores, and arithmetic.
 
-use super::{Execution, Outcome};
+use super::{Execution, Outcome, address};
 use crate::core::Core;
 use crate::fault::Fault;
 use crate::float::{self, Arithmetic};
@@ -117,11 +117,7 @@ impl Execution<'_> {
     }
 
     fn float_address(&self, rn: u8, offset: i32) -> Result<u32, Fault> {
-        let base = match rn {
-            15 => self.register(15) & !3,
-            rn => self.register(rn),
-        };
-        let address = base.wrapping_add_signed(offset);
+        let address = address::of_float(self.core, rn, offset);
         self.check_word("VLDR or VSTR", address)?;
         Ok(address)
     }
@@ -136,7 +132,7 @@ impl Execution<'_> {
             Precision::Single => 4,
             Precision::Double => 8,
         };
-        let (start, base) = self.multiple(rn, bytes * u32::from(count), decrement);
+        let (start, base) = address::of_several(self.core, rn, bytes * u32::from(count), decrement);
         self.check_word("VLDM or VSTM", start)?;
         if rn == 13 && writeback && base < self.stack_limit() {
             return Err(Fault::StackLimit { address: base });

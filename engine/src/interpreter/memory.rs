@@ -1,8 +1,8 @@
 //! Loads and stores.
 
-use super::{Execution, Outcome};
+use super::{Execution, Outcome, address};
 use crate::fault::{AccessKind, Fault};
-use crate::operation::{Addressing, Offset, Operation, Width};
+use crate::operation::{Addressing, Operation, Width};
 
 impl Execution<'_> {
     pub(super) fn access(&mut self, operation: &Operation) -> Outcome {
@@ -18,7 +18,7 @@ impl Execution<'_> {
                 rt,
                 addressing,
             } => {
-                let (address, base) = self.address(addressing);
+                let (address, base) = address::of_one(self.core, addressing);
                 self.check_unaligned(AccessKind::Store, width, address)?;
                 self.check_stack(addressing, base)?;
                 self.store(width, address, self.register(rt))?;
@@ -29,7 +29,7 @@ impl Execution<'_> {
                 rt2,
                 addressing,
             } => {
-                let (address, base) = self.address(addressing);
+                let (address, base) = address::of_one(self.core, addressing);
                 self.check_word("LDRD", address)?;
                 let low = self.load(Width::Word, false, address)?;
                 let high = self.load(Width::Word, false, address.wrapping_add(4))?;
@@ -42,7 +42,7 @@ impl Execution<'_> {
                 rt2,
                 addressing,
             } => {
-                let (address, base) = self.address(addressing);
+                let (address, base) = address::of_one(self.core, addressing);
                 self.check_word("STRD", address)?;
                 self.check_stack(addressing, base)?;
                 self.store(Width::Word, address, self.register(rt))?;
@@ -117,7 +117,7 @@ impl Execution<'_> {
         rt: u8,
         addressing: Addressing,
     ) -> Outcome {
-        let (address, base) = self.address(addressing);
+        let (address, base) = address::of_one(self.core, addressing);
         self.check_unaligned(AccessKind::Load, width, address)?;
         self.check_stack(addressing, base)?;
         let value = self.load(width, signed, address)?;
@@ -135,7 +135,8 @@ impl Execution<'_> {
         decrement: bool,
         writeback: bool,
     ) -> Outcome {
-        let (start, base) = self.multiple(rn, registers.count_ones() * 4, decrement);
+        let (start, base) =
+            address::of_several(self.core, rn, registers.count_ones() * 4, decrement);
         self.check_word("LDM", start)?;
         let mut values = [0; 16];
         for (index, address) in list(registers).zip((0..).map(|n| start.wrapping_add(4 * n))) {
@@ -160,7 +161,8 @@ impl Execution<'_> {
         decrement: bool,
         writeback: bool,
     ) -> Outcome {
-        let (start, base) = self.multiple(rn, registers.count_ones() * 4, decrement);
+        let (start, base) =
+            address::of_several(self.core, rn, registers.count_ones() * 4, decrement);
         self.check_word("STM", start)?;
         if rn == 13 && writeback && base < self.stack_limit() {
             return Err(Fault::StackLimit { address: base });
@@ -172,31 +174,6 @@ impl Execution<'_> {
             self.set_register(rn, base)?;
         }
         Ok(())
-    }
-
-    /// First address of several accesses, and what is written back.
-    pub(super) fn multiple(&self, rn: u8, bytes: u32, decrement: bool) -> (u32, u32) {
-        let base = self.register(rn);
-        let below = base.wrapping_sub(bytes);
-        if decrement {
-            (below, below)
-        } else {
-            (base, base.wrapping_add(bytes))
-        }
-    }
-
-    /// Where the access is, and base plus offset.
-    #[inline]
-    pub(super) fn address(&self, addressing: Addressing) -> (u32, u32) {
-        let base = match addressing.rn {
-            15 => self.register(15) & !3,
-            rn => self.register(rn),
-        };
-        let sum = match addressing.offset {
-            Offset::Immediate(offset) => base.wrapping_add_signed(offset),
-            Offset::Register { rm, shift } => base.wrapping_add(self.register(rm) << shift),
-        };
-        (if addressing.index { sum } else { base }, sum)
     }
 
     #[inline]

@@ -1,10 +1,9 @@
 //! What conditional instructions access with either outcome.
 
-use super::Execution;
+use super::address;
 use crate::core::Core;
 use crate::fault::AccessKind;
-use crate::features::Features;
-use crate::memory::{Condition, Memory};
+use crate::memory::{Condition, Memory, Moment};
 use crate::operation::{Addressing, Operation, Width};
 
 /// Loads or stores of one or two words, or of less.
@@ -25,27 +24,17 @@ pub(super) fn note_executed(pc: u32, memory: &mut Memory, operation: &Operation)
 /// The condition fails: records what the instruction at the program counter would access. The
 /// registers that give its address are what they are then.
 #[cold]
-pub(super) fn note_skipped(
-    core: &mut Core,
-    memory: &mut Memory,
-    features: &Features,
-    operation: &Operation,
-) {
+pub(super) fn note_skipped(core: &Core, memory: &mut Memory, operation: &Operation) {
     let pc = core.r[15];
     note_unknown(pc, memory, operation);
     let Some(access) = access(operation) else {
         return;
     };
-    let execution = Execution {
-        core,
-        memory,
-        features,
+    let (address, _) = address::of_one(core, access.addressing);
+    let moment = Moment {
+        time: core.time + 1,
         pc,
-        next: pc,
-        in_it_block: true,
     };
-    let (address, _) = execution.address(access.addressing);
-    let moment = execution.moment();
     let size_bytes = access.width.bytes();
     memory.condition = Condition::Fails;
     for index in 0..access.count {

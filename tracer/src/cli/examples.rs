@@ -78,6 +78,7 @@ Examples:
 pub const VERIFY: &str = "\
 Examples:
   dmo-trace verify planned.tflite --kernels libcmsis-nn.a
+  dmo-trace verify planned.tflite --every-input
   dmo-trace verify planned.tflite --firmware firmware.elf
   dmo-trace verify model.tflite --plan plan.json --plot pictures";
 

@@ -55,7 +55,12 @@ pub struct Arguments {
     /// into this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Fail (exit code 1) if an operator is not executed because no kernel can be called for it
+    /// Also find out, by following the data through registers and memory, whether what holds on the
+    /// inputs tried holds on every input; the first run of each operator takes longer
+    #[arg(long, conflicts_with = "firmware")]
+    every_input: bool,
+    /// Fail (exit code 1) if an operator is not executed because no kernel can be called for it, and
+    /// with --every-input if data decide what it loads and stores
     #[arg(long)]
     require_all: bool,
     /// Write all objections to this file in SARIF, which code hosts show beside the source lines
@@ -149,6 +154,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             max_instructions: arguments.max_instructions,
             timeout: arguments.timeout.0,
         },
+        follows_data: arguments.every_input,
         ..VerifyRequest::default()
     };
     let session = Bars::session(Cache::default());
@@ -188,7 +194,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     output::write_all(files)?;
     output::report(&report, arguments.json)?;
     let holds = if arguments.require_all {
-        verified.is_safe()
+        verified.is_safe() && (!arguments.every_input || report.holds_on_every_input())
     } else {
         !verified.has_objections()
     };

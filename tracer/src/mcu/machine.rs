@@ -36,7 +36,9 @@ use crate::mcu::self_check::{CheckError, Companion};
 use crate::mcu::system::Exception;
 use dmo_analysis::trace::{AccessKind, Address, Time};
 use dmo_engine::engine::Execution;
+pub use dmo_engine::taint::Decision;
 use engine::Engine;
+use std::ops::Range;
 
 /// Why the machine has stopped.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +55,21 @@ pub enum Pause {
     Loop(Address),
     /// The program cannot go on.
     Fault(FaultCause),
+}
+
+/// What depends on data when a function is entered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DataMarks {
+    /// Bytes that do.
+    pub dependent: Vec<Range<u64>>,
+    /// Bytes that do not: arguments on the stack.
+    pub arguments: Range<u64>,
+    /// Memory of the function's own, of which nobody asks when it is accessed: the stack.
+    pub own: Range<u64>,
+    /// Of r0 to r14 those that do, by bit; all flags do.
+    pub registers: u16,
+    /// Of s0 to s31 those that do, by bit.
+    pub singles: u32,
 }
 
 /// The emulator refused to do something.
@@ -282,6 +299,24 @@ impl<'a> Machine<'a> {
     /// with the other outcome.
     pub fn unknown_outcomes(&self) -> Vec<u32> {
         self.engine.unknown_outcomes()
+    }
+
+    /// Follows from now on which registers and bytes of memory depend on data, if the engine can, and
+    /// where that decides what is accessed. At first nothing depends. Before the first run, which
+    /// takes longer.
+    #[must_use]
+    pub fn follow_data(&mut self) -> bool {
+        self.engine.follow_data()
+    }
+
+    /// Says what depends on data from now on, where that is followed.
+    pub fn mark_data(&mut self, marks: &DataMarks) {
+        self.engine.mark_data(marks);
+    }
+
+    /// What data have decided so far, where that is followed, by address of the instruction.
+    pub fn decisions(&self) -> Vec<(Address, Decision)> {
+        self.engine.decisions()
     }
 
     /// Counts the estimated cycles from now on, where the CPU's timing is known and the engine can.

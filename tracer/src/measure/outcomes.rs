@@ -7,8 +7,10 @@
 //! the accesses are then the same for all inputs that are tried, every store that a run may make is
 //! among them. `docs/theory.md` has the argument.
 
+use super::independence::{DataDecision, Decides};
 use super::{Bench, Calls, MeasureError};
 use crate::mcu::machine::{Condition, RawAccess};
+use crate::program::other_inputs::inputs_of;
 use dmo_analysis::profile::pattern::{Pattern, PatternRecorder};
 use dmo_analysis::profile::{LayerProfile, Pair, Profiler};
 use dmo_analysis::trace::AccessKind;
@@ -107,21 +109,46 @@ impl Outcomes {
 }
 
 impl Bench<'_> {
-    /// Grants what is safe with every outcome, in place of what depends on the data. False where
-    /// that is not known; the layer is then as it was.
-    pub(super) fn grant_for_every_outcome(&self, layer: &mut LayerProfile, inputs: u64) -> bool {
+    /// Grants what is safe with every outcome, in place of what depends on the data, and strikes such
+    /// outcomes from the decisions that are known. False where nothing depends, or it is not known on
+    /// what; the layer is then as it was.
+    pub(super) fn grant_for_every_outcome(
+        &self,
+        layer: &mut LayerProfile,
+        inputs: u64,
+        decisions: &mut Option<Vec<DataDecision>>,
+    ) -> bool {
+        let decided = decisions.iter().flatten();
+        let conditional = decided.filter(|it| it.decides == Decides::Access);
+        let conditional: BTreeSet<u32> = conditional.map(|it| it.address.0).collect();
+        let differs = layer.data_dependent == Some(true);
+        if self.case.accesses_by_data() || !differs && conditional.is_empty() {
+            return false;
+        }
+        let inputs = inputs_of(layer.instructions(), inputs);
         let affordable = MOST_INSTRUCTIONS / layer.instructions().max(1);
         let noted = inputs.max(affordable.min(NOTED_INPUTS));
-        let Ok(pairs) = self.with_every_outcome(noted, inputs) else {
+        let Ok(pairs) = self.with_every_outcome(noted, inputs, &conditional) else {
             return false;
         };
         layer.pairs = pairs;
+        if let Some(decisions) = decisions {
+            decisions.retain(|it| !conditional.contains(&it.address.0));
+        }
         true
     }
 
     /// The pairs where every store that may be made is made; conditions are noted on `noted` inputs.
-    fn with_every_outcome(&self, noted: u64, inputs: u64) -> Result<Vec<Pair>, MeasureError> {
-        let depending = Arc::new(self.depending_on_data(noted)?);
+    /// `conditional` ones are known to depend.
+    fn with_every_outcome(
+        &self,
+        noted: u64,
+        inputs: u64,
+        conditional: &BTreeSet<u32>,
+    ) -> Result<Vec<Pair>, MeasureError> {
+        let mut depending = self.depending_on_data(noted)?;
+        depending.extend(conditional);
+        let depending = Arc::new(depending);
         let profile = |stores| {
             let depending = Arc::clone(&depending);
             self.same_for_all_inputs(&Outcomes::Both { depending, stores }, inputs)

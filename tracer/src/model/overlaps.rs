@@ -181,7 +181,7 @@ fn key(
     inputs: u64,
 ) -> String {
     /// Counts up when a measurement gives something else than before.
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
         library.cpu().name,
@@ -259,16 +259,16 @@ impl KernelOverlaps {
     }
 }
 
-/// What an operator's kernel allows whichever of its conditional stores it makes; empty if the data
-/// decide on more than that, or nothing is measured.
+/// What an operator's kernel allows whichever of its conditional stores it makes; `None` if the data
+/// decide on more than that, or on nothing, or nothing is measured.
 pub(super) fn for_every_outcome(
     deployment: &Deployment,
     step: &Step,
     inputs: u64,
     limits: Limits,
-) -> Result<Vec<Allowed>, MeasureError> {
+) -> Result<Option<Vec<Allowed>>, MeasureError> {
     let (Ok(kernel), Some(parameters)) = (&step.kernel, &step.parameters) else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let measured = measure::measure_with(
         deployment.library(kernel),
@@ -279,10 +279,10 @@ pub(super) fn for_every_outcome(
         limits,
     )?;
     if !measured.every_outcome {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let overlaps = KernelOverlaps::of(&measured, step.inputs.len());
-    Ok(of_kernel(&deployment.graph, step, &overlaps))
+    Ok(Some(of_kernel(&deployment.graph, step, &overlaps)))
 }
 
 /// The same in terms of the model's tensors, as far as the deployment grants it.

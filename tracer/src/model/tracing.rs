@@ -4,6 +4,7 @@ use super::inference::{buffers, own_bytes};
 use super::{Deployment, Placement, Step};
 use crate::call::{CallError, Caller, Frame};
 use crate::mcu::machine::{Limits, Observation, Watch};
+use crate::measure::independence::{DataDecision, decisions};
 use crate::measure::{MeasureError, SCRATCH};
 use crate::program::record::{Message, Recorded};
 use crate::program::run::on_one_thread;
@@ -32,6 +33,8 @@ pub struct TracedLayer {
     pub places: Vec<ModelBuffer>,
     /// The kernels that it enters are noted, and its estimated cycles are counted.
     pub in_detail: bool,
+    /// What data decide is found, which takes longer.
+    pub follows_data: bool,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
@@ -47,6 +50,8 @@ pub struct Traced {
     pub entered: Vec<u32>,
     /// Its deepest stack in bytes; `None` if the engine does not measure it.
     pub stack_bytes: Option<u32>,
+    /// Where data decide what it accesses; `None` if that was not followed.
+    pub decisions: Option<Vec<DataDecision>>,
 }
 
 impl TracedLayer {
@@ -73,6 +78,7 @@ impl TracedLayer {
             },
             places: Vec::new(),
             in_detail: false,
+            follows_data: false,
             addresses: vec![None; deployment.graph.tensors.len()],
             frame: deployment.library(kernel).frame(),
         };
@@ -203,6 +209,7 @@ impl TracedLayer {
         let watches: Vec<Watch> = watches.collect();
         let emulate = |send: &dyn Fn(Message) -> bool| {
             let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
+            let follows_data = self.follows_data && caller.follow_data();
             if self.in_detail {
                 caller.machine.count_cycles();
                 caller.machine.note_entries(&library.entries())?;
@@ -229,14 +236,17 @@ impl TracedLayer {
             });
             let outputs = outputs.collect::<Result<Contents, MeasureError>>()?;
             let entered = caller.machine.entered();
-            Ok::<_, MeasureError>((outputs, entered, caller.deepest_stack_bytes()))
+            let decisions = follows_data.then(|| decisions(&caller, library));
+            let traced = Traced {
+                recorded: Recorded::default(),
+                outputs,
+                entered,
+                stack_bytes: caller.deepest_stack_bytes(),
+                decisions,
+            };
+            Ok::<_, MeasureError>(traced)
         };
-        let ((outputs, entered, stack_bytes), recorded) = on_one_thread(emulate, sink)?;
-        Ok(Traced {
-            recorded,
-            outputs,
-            entered,
-            stack_bytes,
-        })
+        let (traced, recorded) = on_one_thread(emulate, sink)?;
+        Ok(Traced { recorded, ..traced })
     }
 }

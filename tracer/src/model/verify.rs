@@ -61,6 +61,29 @@ pub struct Subject<'a> {
     pub keep_inputs: bool,
 }
 
+/// How a layout is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Runs {
+    /// On how many different inputs.
+    pub inputs: u64,
+    /// Bounds of one call of an operator.
+    pub limits: Limits,
+    /// What data decide in each operator is found, which takes longer: where that is nothing, what holds
+    /// on one input holds on all.
+    pub follows_data: bool,
+}
+
+impl Runs {
+    /// On so many inputs, and no more.
+    pub fn on(inputs: u64, limits: Limits) -> Self {
+        Self {
+            inputs,
+            limits,
+            follows_data: false,
+        }
+    }
+}
+
 /// The findings of the three witnesses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
@@ -113,7 +136,7 @@ const MOST_CLASHES: usize = 100;
 /// At most this many findings are reported for an operator on one input.
 const MOST_FINDINGS: usize = 8;
 
-/// Verifies a layout on `inputs` different inputs. `progress` receives how many operators are done
+/// Verifies a layout. `progress` receives how many operators are done
 /// and how many there are.
 ///
 /// # Errors
@@ -121,10 +144,10 @@ const MOST_FINDINGS: usize = 8;
 pub fn verify(
     deployment: &Deployment,
     subject: &Subject,
-    inputs: u64,
-    limits: Limits,
+    runs: Runs,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Verification, VerifyError> {
+    let Runs { inputs, limits, .. } = runs;
     let mut tensors = subject.placement.tensors.clone();
     tensors.resize(deployment.graph.tensors.len(), None);
     let placement = Placement {
@@ -164,7 +187,7 @@ pub fn verify(
             let (receiver, outcomes, alive) = (receiver.clone(), &outcomes, &alive);
             scope.spawn(move || {
                 while let Some(job) = next(&receiver) {
-                    let outcome = layer::trace(deployment, subject, alive, &job, limits);
+                    let outcome = layer::trace(deployment, subject, alive, &job, &runs);
                     let Ok(mut outcomes) = outcomes.lock() else {
                         return;
                     };

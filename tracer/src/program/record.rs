@@ -55,7 +55,7 @@ pub struct CrossingLoads {
 }
 
 /// What the recorder noticed that the trace does not contain.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Recorded {
     /// The instructions that touched a tensor.
     pub instructions: BTreeSet<Address>,

@@ -12,7 +12,7 @@ use super::whole_arena::ArenaChange;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::Limits;
 use crate::model::Deployment;
-use crate::model::verify::{Subject, VerifiedLayer, verify, without_overlaps};
+use crate::model::verify::{Runs, Subject, VerifiedLayer, verify, without_overlaps};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::transform::macs;
 use schemars::JsonSchema;
@@ -132,7 +132,8 @@ pub fn compare_layers(
         };
         let running = session.begin(Work::Verifying);
         let progress = |done, all| running.parts(done, all);
-        let found = verify(deployment, &subject, inputs, limits, &progress).about(&source.name)?;
+        let found = verify(deployment, &subject, Runs::on(inputs, limits), &progress)
+            .about(&source.name)?;
         for layer in &mut layers {
             let of_layer = found.layers.iter().find(|it| it.operator == layer.operator);
             layer

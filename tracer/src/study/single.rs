@@ -4,7 +4,7 @@ use super::error::{About, StudyError};
 use super::kernel_request::NamedKernels;
 use crate::kernels::{Case, Contract, KernelLibrary};
 use crate::mcu::machine::Limits;
-use crate::measure::{Measurement, choose, measure_with_cycles};
+use crate::measure::{Measurement, choose, measure_in_detail};
 
 /// Measures a case on a kernel of this library, the first that computes it unless one is named;
 /// and what is to be said of the version of the library.
@@ -20,7 +20,7 @@ pub fn measure_case(
 ) -> Result<(Measurement, Option<String>), StudyError> {
     let library = &kernels.library;
     let kernel = choose(library, case, function).about(&kernels.name)?;
-    let measured = measure_with_cycles(library, case, kernel, inputs, limits);
+    let measured = measure_in_detail(library, case, kernel, inputs, limits);
     let measured = measured.about(&kernels.name)?;
     Ok((measured, uncertain_version(library, kernel)))
 }

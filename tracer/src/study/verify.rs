@@ -9,7 +9,7 @@ use super::session::{Session, Work};
 use super::source::{Deployed, Source};
 use super::{INPUTS, KERNEL_LIMITS};
 use crate::mcu::machine::Limits;
-use crate::model::verify::{self, Subject, Verification, differences_from};
+use crate::model::verify::{self, Runs, Subject, Verification, differences_from};
 use crate::model::{Deployment, Placement};
 use dmo_analysis::graph::overlaps;
 use dmo_analysis::handover::PlannedKernels;
@@ -25,6 +25,8 @@ pub struct VerifyRequest {
     pub inputs: u64,
     /// Bounds of one call of an operator.
     pub limits: Limits,
+    /// What data decide in each operator is found: see [`Runs`].
+    pub follows_data: bool,
     /// What is made of the model has to compute what the model computes on the same kernels.
     pub compares_original: bool,
 }
@@ -34,6 +36,7 @@ impl Default for VerifyRequest {
         Self {
             inputs: INPUTS,
             limits: KERNEL_LIMITS,
+            follows_data: false,
             compares_original: true,
         }
     }
@@ -68,6 +71,8 @@ pub struct Verified<'a> {
     pub verification: Option<Verification>,
     /// On how many inputs the model was to run.
     pub inputs: u64,
+    /// What data decide in each operator was to be found.
+    pub follows_data: bool,
     /// How many subgraphs the model has.
     pub subgraphs: usize,
     placement: Placement,
@@ -139,6 +144,7 @@ pub fn verify<'a>(
         deployed,
         verification: None,
         inputs,
+        follows_data: request.follows_data,
         subgraphs: source.model.graphs.len(),
         placement,
     };
@@ -152,8 +158,11 @@ pub fn verify<'a>(
         verify::verify(
             deployment,
             &verified.subject(),
-            inputs,
-            limits,
+            Runs {
+                inputs,
+                limits,
+                follows_data: request.follows_data,
+            },
             &|done, all| running.parts(done, all),
         )
         .about(&source.name)?

@@ -5,12 +5,14 @@ mod vendor;
 pub use vendor::VendorContract;
 
 use super::cycles;
+use super::independence;
 use super::report::Report;
 use super::table;
 use crate::kernels::Case;
 use crate::mcu::cycles::Cycles;
 use crate::measure::Measurement;
 use crate::measure::attribution::Attribution;
+use crate::measure::independence::DataDecision;
 use crate::study::compare::{Compared, Pair};
 use dmo_analysis::operator::{Operator, ShapeError};
 use dmo_analysis::wording::{bytes, grouped};
@@ -80,6 +82,9 @@ pub struct OverlapReport {
     pub cycles: Option<Cycles>,
     /// Whether the accesses depend on the data.
     pub data_dependent: Option<bool>,
+    /// Where data decide what is accessed: empty if nowhere, whatever the inputs are; `None` if it is
+    /// not known.
+    pub data_decisions: Option<Vec<DataDecision>>,
     /// Where the answers come from.
     pub method: Method,
     /// O_s of each pair.
@@ -154,6 +159,7 @@ impl OverlapReport {
             instructions: measured.map(|measured| measured.layer.instructions()),
             cycles: measured.and_then(|measured| measured.cycles),
             data_dependent: measured.and_then(|measured| measured.layer.data_dependent),
+            data_decisions: measured.and_then(|measured| measured.decisions.clone()),
             method,
             answers,
             pairs,
@@ -214,6 +220,12 @@ impl Report for OverlapReport {
             text.push('\n');
             if work.worked.iter().any(|worker| worker.function != kernel) {
                 text += &format!("loads and stores: {}\n", work.shares());
+            }
+        }
+        if let Some(decisions) = &self.data_decisions {
+            text += &format!("{}\n", independence::sentence(decisions));
+            for line in independence::lines(decisions) {
+                text += &format!("  {line}\n");
             }
         }
         if let Some(contract) = &self.vendor_contract {

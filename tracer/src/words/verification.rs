@@ -1,7 +1,9 @@
 //! What the three witnesses say of a plan, in words and as JSON.
 
 pub(super) mod differences;
+mod inputs;
 mod located;
+mod notes;
 mod sarif;
 
 use crate::mcu::cycles::Cycles;
@@ -9,7 +11,6 @@ use crate::measure::attribution::Attribution;
 use crate::model::Deployment;
 use crate::model::verify::{Difference, MeasuredPair, Verification, VerifiedLayer};
 use crate::study::kernel_request::REFERENCE;
-use crate::study::plan_to_check::PlanToCheck;
 use crate::study::verify::{PlanOrigin, Verified};
 use crate::words::integer_io;
 use crate::words::pruning::PruneSummary;
@@ -24,7 +25,9 @@ use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::transform::integer_io::IntegerIoReport;
 use dmo_analysis::verify::Clash;
 use dmo_analysis::wording::{counted, first_lines, grouped};
+use inputs::EveryInput;
 use located::{Annotation, LocatedFinding};
+use notes::{doubts, notes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,6 +63,8 @@ pub struct VerifyReport {
     geometric: Option<Geometric>,
     replay: Option<Replayed>,
     execution: Option<Executed>,
+    /// Whether that holds on every input; `None` where it was not asked for.
+    every_input: Option<EveryInput>,
     layers: Vec<Layer>,
     /// Which ends of the model are integers and were floats; `None` if they stay as they are.
     pub integer_io: Option<IntegerIoReport>,
@@ -233,6 +238,9 @@ impl VerifyReport {
                 safe: found.differences.is_empty(),
                 differences: found.differences.clone(),
             }),
+            every_input: verified
+                .follows_data
+                .then(|| EveryInput::new(graph, found, self.not_executed.len())),
             layers: found
                 .layers
                 .iter()
@@ -345,6 +353,10 @@ impl VerifyReport {
             format!("replay     {replayed}"),
             format!("execution  {executed}"),
         ];
+        if let Some(every) = &self.every_input {
+            lines.push(format!("inputs     {}", every.statement(self.inputs)));
+            lines.extend(every.lines().iter().map(|line| format!("  {line}")));
+        }
         lines.extend(
             self.objections
                 .iter()
@@ -430,6 +442,11 @@ impl VerifyReport {
         self.verdict == Verdict::Unsafe
     }
 
+    /// Shown for every input, not only on those that were tried.
+    pub fn holds_on_every_input(&self) -> bool {
+        self.every_input.as_ref().is_some_and(EveryInput::holds)
+    }
+
     /// Execution found no difference, neither from the model as it was given.
     fn computes_the_same(&self) -> bool {
         self.execution.as_ref().is_some_and(|found| found.safe)
@@ -474,6 +491,9 @@ impl VerifyReport {
             ),
         };
         match self.verdict {
+            Verdict::Safe if self.holds_on_every_input() => {
+                format!("\nSAFE {with}, on every input\n")
+            }
             Verdict::Safe => format!("\nSAFE {with}\n"),
             Verdict::NoObjection if self.not_executed.len() == operators => {
                 "\nNO OBJECTION: no operator was executed, and nothing overlaps\n".to_owned()
@@ -522,78 +542,4 @@ fn layer(deployment: &Deployment, layer: &VerifiedLayer) -> Layer {
 
 fn texts(annotations: &[Annotation]) -> Vec<String> {
     annotations.iter().map(|it| it.text.clone()).collect()
-}
-
-/// Operators whose trace says nothing, or at which a real core faults.
-fn doubts(found: &Verification) -> Vec<String> {
-    let of_layer = |layer: &VerifiedLayer| {
-        let place = format!("operator {} {}", layer.operator.0, layer.function);
-        let repeats = (!layer.repeats).then(|| {
-            format!(
-                "{place} computes something else at other addresses, or in its first call: its \
-                 trace says nothing"
-            )
-        });
-        let whole = layer
-            .incomplete
-            .then(|| format!("{place}: its trace is not whole"));
-        let misaligned = layer.misaligned.as_ref();
-        let misaligned = misaligned.map(|reason| {
-            format!("{place}, at the plan's offsets, faults on a real core: {reason}")
-        });
-        [repeats, whole, misaligned]
-    };
-    found.layers.iter().flat_map(of_layer).flatten().collect()
-}
-
-/// Scratch memory that nobody needs.
-fn notes(
-    deployment: &Deployment,
-    plan: &PlanToCheck,
-    found: &Verification,
-    inputs: u64,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    if inputs == 1 {
-        notes.push(names::ON_ONE_INPUT.to_owned());
-    }
-    for layer in &found.layers {
-        let step = deployment.step(layer.operator);
-        let place = format!("operator {} {}", layer.operator.0, layer.function);
-        if let Some(used) = layer.scratch_used_bytes
-            && used < step.scratch.total_bytes
-        {
-            let asked = grouped(u64::from(step.scratch.total_bytes));
-            notes.push(match used {
-                0 => {
-                    format!("{place} asks for {asked} bytes of scratch memory and uses none of it")
-                }
-                used => format!(
-                    "{place} asks for {asked} bytes of scratch memory and uses the first {}",
-                    grouped(u64::from(used))
-                ),
-            });
-        }
-        let planned = plan.scratch.iter();
-        let planned = planned.filter(|(operator, _, _)| *operator == layer.operator);
-        let planned: u64 = planned.map(|(_, _, bytes)| bytes).sum();
-        if planned > u64::from(step.scratch.total_bytes) {
-            notes.push(format!(
-                "{place} wants {} bytes of scratch memory, the plan gives {}",
-                grouped(u64::from(step.scratch.total_bytes)),
-                grouped(planned)
-            ));
-        }
-    }
-    let outside = deployment.steps.iter();
-    let outside = outside.filter(|step| step.scratch.total_bytes > 0 && !plan.layout.scratch);
-    let bytes = outside.map(|step| step.scratch.total_bytes).max();
-    if let Some(bytes) = bytes {
-        notes.push(format!(
-            "the plan has no scratch memory in the arena; the kernels want up to {} bytes \
-             elsewhere",
-            grouped(u64::from(bytes))
-        ));
-    }
-    notes
 }

@@ -2,7 +2,9 @@
 
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
-use super::{Accompanied, Deliver, MachineError, Pause, Precision, Settings, Watch};
+use super::{
+    Accompanied, DataMarks, Decision, Deliver, MachineError, Pause, Precision, Settings, Watch,
+};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::CheckError;
 use crate::mcu::system::Exception;
@@ -61,6 +63,14 @@ pub(super) trait Engine<'a>: Sight {
         false
     }
     fn unknown_outcomes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    /// Where it can; false where it cannot.
+    fn follow_data(&mut self) -> bool {
+        false
+    }
+    fn mark_data(&mut self, _marks: &DataMarks) {}
+    fn decisions(&self) -> Vec<(Address, Decision)> {
         Vec::new()
     }
     /// Where it can.

@@ -13,8 +13,8 @@ use super::engine::{Engine, Snapshot};
 use super::inspection::{ExecutionPoint, Inspector, Sight};
 use super::limits::Allowance;
 use super::{
-    Accompanied, Batch, Deliver, MachineError, Observation, Pause, Precision, Settings, Watch,
-    watch,
+    Accompanied, Batch, DataMarks, Decision, Deliver, MachineError, Observation, Pause, Precision,
+    Settings, Watch, watch,
 };
 use crate::mcu::cycles::Cycles;
 use crate::mcu::self_check::{CheckError, Checker};
@@ -261,6 +261,32 @@ impl<'a> Engine<'a> for OwnEngine<'a> {
 
     fn unknown_outcomes(&self) -> Vec<u32> {
         self.engine.unknown_outcomes().collect()
+    }
+
+    fn follow_data(&mut self) -> bool {
+        self.engine.follow_data();
+        true
+    }
+
+    fn mark_data(&mut self, marks: &DataMarks) {
+        let Some(taint) = self.engine.taint_mut() else {
+            return;
+        };
+        let addresses = |range: &Range<u64>| range.start as u32..range.end as u32;
+        for range in &marks.dependent {
+            taint.mark_memory(addresses(range), true);
+        }
+        taint.mark_memory(addresses(&marks.arguments), false);
+        taint.set_own_memory(addresses(&marks.own));
+        taint.mark_registers(marks.registers, marks.singles);
+    }
+
+    fn decisions(&self) -> Vec<(Address, Decision)> {
+        let taint = self.engine.taint();
+        let decisions = taint
+            .into_iter()
+            .flat_map(dmo_engine::taint::Taint::decisions);
+        decisions.map(|(&pc, &it)| (Address(pc), it)).collect()
     }
 
     fn count_cycles(&mut self) {

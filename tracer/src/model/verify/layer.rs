@@ -1,11 +1,12 @@
 //! The trace of one operator, and what it says of a layout.
 
-use super::{MOST_FINDINGS, Subject, VerifyError, failed, input_number};
+use super::{MOST_FINDINGS, Runs, Subject, VerifyError, failed, input_number};
 use crate::call::CallError;
 use crate::mcu::cycles::Cycles;
-use crate::mcu::machine::{FaultCause, Limits};
+use crate::mcu::machine::FaultCause;
 use crate::measure::MeasureError;
 use crate::measure::attribution::{Accesses, Attribution};
+use crate::measure::independence::DataDecision;
 use crate::model::overlaps::Allowed;
 use crate::model::tracing::{Contents, ModelBuffer, Traced, TracedLayer};
 use crate::model::{Deployment, Placement};
@@ -48,6 +49,7 @@ pub(super) struct Outcome {
     /// A real core faults, and why.
     misaligned: Option<String>,
     stack_bytes: Option<u32>,
+    decisions: Option<Vec<DataDecision>>,
 }
 
 /// Measured on the first input only. Where another input leads to the same accesses, the same
@@ -91,6 +93,9 @@ pub struct VerifiedLayer {
     pub repeats: bool,
     /// An access is not aligned, in the layout, as a real core wants it: which.
     pub misaligned: Option<String>,
+    /// Where data decide what it accesses: nowhere, if it is empty, whatever the inputs are. `None`
+    /// if that was not asked for, or is not known.
+    pub decisions: Option<Vec<DataDecision>>,
 }
 
 impl VerifiedLayer {
@@ -142,9 +147,9 @@ pub(super) fn trace(
     subject: &Subject,
     alive: &[Alive],
     job: &LayerCheck,
-    limits: Limits,
+    runs: &Runs,
 ) -> Result<Outcome, VerifyError> {
-    let attempt = |aligned_as| attempt(deployment, subject, alive, job, aligned_as, limits);
+    let attempt = |aligned_as| attempt(deployment, subject, alive, job, aligned_as, runs);
     let traced = match attempt(Some(subject.placement)) {
         // The rest can be said of it where it is aligned.
         Err(VerifyError::Measure(error)) => match misaligned(&error) {
@@ -176,7 +181,7 @@ fn attempt(
     alive: &[Alive],
     job: &LayerCheck,
     aligned_as: Option<&Placement>,
-    limits: Limits,
+    runs: &Runs,
 ) -> Result<Outcome, VerifyError> {
     let mut layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
     let places = layer.places.clone();
@@ -192,9 +197,10 @@ fn attempt(
     let mut replay = Replay::new(&layer.layer, &step, MOST_FINDINGS)?;
     let is_first = job.number == input_number(0);
     layer.in_detail = is_first;
+    layer.follows_data = is_first && runs.follows_data;
     let traced = |sink: &mut dyn TraceSink| {
         let contents = job.contents.clone();
-        layer.trace(deployment, job.operator, contents, limits, sink)
+        layer.trace(deployment, job.operator, contents, runs.limits, sink)
     };
     let (traced, pattern, details) = if is_first {
         let mut profiler = Profiler::<()>::default();
@@ -218,6 +224,7 @@ fn attempt(
         repeats: traced.outputs == job.outputs,
         misaligned: None,
         stack_bytes: traced.stack_bytes,
+        decisions: traced.decisions,
     })
 }
 
@@ -318,6 +325,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
         misaligned: outcomes
             .iter()
             .find_map(|outcome| outcome.misaligned.clone()),
+        decisions: first.decisions.clone(),
     })
 }
 

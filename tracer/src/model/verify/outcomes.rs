@@ -2,13 +2,15 @@
 
 use super::{MeasuredPair, VerifiedLayer, VerifyError, failed};
 use crate::mcu::machine::Limits;
+use crate::measure::independence::{DataDecision, Decides};
 use crate::model::Deployment;
 use crate::model::overlaps::{Allowed, for_every_outcome};
 use dmo_analysis::graph::Graph;
 use dmo_analysis::profile::Refusal;
 
 /// Grants pairs that are refused for nothing but such stores what their kernel allows with every
-/// outcome, measured by itself.
+/// outcome, measured by itself; and where data are known to decide on loads and stores that looked the
+/// same on all inputs tried, no more than that.
 pub(super) fn grant(
     deployment: &Deployment,
     layers: &mut [VerifiedLayer],
@@ -16,21 +18,25 @@ pub(super) fn grant(
     limits: Limits,
 ) -> Result<(), VerifyError> {
     for layer in layers {
-        if !layer.pairs.iter().any(depends_on_data_only) {
+        let decides = |it: &DataDecision| it.decides == Decides::Access;
+        let is_decided = layer.decisions.iter().flatten().any(decides);
+        if !is_decided && !layer.pairs.iter().any(depends_on_data_only) {
             continue;
         }
         let step = deployment.step(layer.operator);
         let measured = for_every_outcome(deployment, step, inputs, limits);
-        let allowed = measured.map_err(|error| failed(step, error))?;
-        for pair in layer
-            .pairs
-            .iter_mut()
-            .filter(|pair| depends_on_data_only(pair))
-        {
+        let Some(allowed) = measured.map_err(|error| failed(step, error))? else {
+            continue;
+        };
+        for pair in &mut layer.pairs {
             let same = |it: &&Allowed| (it.input, it.output) == (pair.input, pair.output);
-            if let Some(&allowed) = allowed.iter().find(same) {
+            let allowed = allowed.iter().find(same).copied();
+            if depends_on_data_only(pair) || is_decided && pair.refusals.is_empty() {
                 replace(&deployment.graph, pair, allowed);
             }
+        }
+        if let Some(decisions) = &mut layer.decisions {
+            decisions.retain(|it| !decides(it));
         }
     }
     Ok(())
@@ -40,7 +46,13 @@ fn depends_on_data_only(pair: &MeasuredPair) -> bool {
     pair.refusals == [Refusal::DataDependent]
 }
 
-fn replace(graph: &Graph, pair: &mut MeasuredPair, allowed: Allowed) {
+fn replace(graph: &Graph, pair: &mut MeasuredPair, allowed: Option<Allowed>) {
+    let Some(allowed) = allowed else {
+        pair.safe_overlap_bytes = 0;
+        pair.in_place = false;
+        pair.refusals = vec![Refusal::DataDependent];
+        return;
+    };
     let [input, output] = [pair.input, pair.output].map(|tensor| graph.tensor(tensor).size_bytes);
     let overlap = output.saturating_sub(allowed.displacement_bytes).min(input);
     pair.safe_overlap_bytes = u32::try_from(overlap).unwrap_or(0);
