@@ -144,11 +144,10 @@ impl Engine {
     }
 
     /// Follows from now on which registers and bytes of memory depend on data, and where that decides
-    /// what is accessed. At first nothing depends. All code is interpreted.
-    pub fn follow_data(&mut self) {
-        self.translator = None;
-        self.at_once = false;
-        self.taint = Some(Box::new(Taint::new()));
+    /// what is accessed; or no longer. At first nothing depends. All code is interpreted.
+    pub fn follow_data(&mut self, follow: bool) {
+        self.taint = follow.then(|| Box::new(Taint::new(self.core.time)));
+        self.tell_stops();
     }
 
     /// What depends on data, where that is followed.
@@ -191,6 +190,14 @@ impl Engine {
         let addresses: Vec<u32> = old.keys().chain(self.stops.keys()).copied().collect();
         for address in addresses {
             self.mark(address);
+        }
+        self.tell_stops();
+    }
+
+    /// What is executed aside does not go on there either.
+    fn tell_stops(&mut self) {
+        if let Some(taint) = &mut self.taint {
+            taint.set_stops(self.stops.keys().copied().collect());
         }
     }
 
@@ -272,12 +279,19 @@ impl Engine {
             Some(slot) => slot,
             None => self.decode(pc).map_err(Stop::Fault)?,
         };
-        if self.at_once && slot.entry.is_none() && self.core.it == 0 && !self.has_to_interpret {
+        let may_be_translated = self.taint.is_none();
+        if may_be_translated
+            && self.at_once
+            && slot.entry.is_none()
+            && self.core.it == 0
+            && !self.has_to_interpret
+        {
             slot = self.translated_at_once(pc, slot);
         }
         if slot.look_up {
             self.look_up(pc, slot.endless)?;
         } else if let Some(entry) = slot.entry
+            && may_be_translated
             && self.core.it == 0
             && !self.has_to_interpret
         {
@@ -393,7 +407,7 @@ impl Engine {
     #[inline]
     fn arrive(&mut self) {
         let address = self.core.r[15];
-        if self.translator.is_some() {
+        if self.translator.is_some() && self.taint.is_none() {
             match self.code.count(address) {
                 WARM => self.translate(Effort::Find),
                 HOT => {

@@ -22,9 +22,6 @@ mod paths;
 mod places;
 mod transfer;
 
-#[cfg(test)]
-mod tests;
-
 use crate::arithmetic::condition_holds;
 use crate::core::Core;
 use crate::features::Features;
@@ -35,7 +32,7 @@ use fork::{Access, Aside, LongDetour};
 use memory::TaintedMemory;
 use paths::{Detour, End, detour, only_computes};
 use places::{COMPARED, EXCEPTIONS, GE, NZCV, Places, Q, asked_by, core};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 use transfer::{Kind, Transfer, transfer};
@@ -55,6 +52,8 @@ pub enum Decision {
     Setting,
     /// Which instruction it is.
     Code,
+    /// What a later call finds in a variable: data, or how often it was called.
+    Variable,
 }
 
 /// What depends on data in a core and its memory.
@@ -68,12 +67,18 @@ pub struct Taint {
     detours: HashMap<u32, Option<Rc<Detour>>>,
     /// The program's own memory, such as its stack.
     own: Range<u32>,
+    /// What each call is given anew; what it stores elsewhere a later one may find.
+    given: Range<u32>,
     /// The program is between branches on data and where their ways meet; the innermost last.
     underway: Vec<Underway>,
     /// Instructions are executed aside, to see what they do.
     aside: Option<Aside>,
-    /// How many.
-    executed_aside: u64,
+    /// How many, and how many words they have stored.
+    spent_aside: u64,
+    /// When the run began, in executed instructions.
+    begun: u64,
+    /// Where nothing is executed aside: the program stops there.
+    stops: BTreeSet<u32>,
 }
 
 /// A detour that the program is on.
@@ -87,7 +92,7 @@ enum Underway {
 impl Underway {
     fn ends_at(&self, core: &Core) -> bool {
         match self {
-            Self::Short(end) => *end == core.r[15],
+            Self::Short(end) => *end == core.r[15] && core.it == 0,
             Self::Long(detour) => detour.meeting.is_at(core),
         }
     }
@@ -109,8 +114,8 @@ impl Step<'_> {
 }
 
 impl Taint {
-    /// Nothing depends.
-    pub(crate) fn new() -> Self {
+    /// Nothing depends; `begun` is the time.
+    pub(crate) fn new(begun: u64) -> Self {
         Self {
             places: 0,
             memory: TaintedMemory::new(),
@@ -119,7 +124,10 @@ impl Taint {
             own: 0..0,
             underway: Vec::new(),
             aside: None,
-            executed_aside: 0,
+            spent_aside: 0,
+            begun,
+            given: 0..u32::MAX,
+            stops: BTreeSet::new(),
         }
     }
 
@@ -132,6 +140,12 @@ impl Taint {
     /// Memory of which nobody asks when it is accessed: the program's own, such as its stack.
     pub fn set_own_memory(&mut self, range: Range<u32>) {
         self.own = range;
+    }
+
+    /// Memory that each call is given anew: what it stores elsewhere a later one may find
+    /// ([`Decision::Variable`]).
+    pub fn set_given_memory(&mut self, range: Range<u32>) {
+        self.given = range;
     }
 
     /// Of r0 to r14 and of s0 to s31 these depend on data, by bit, and so do all flags.
@@ -153,6 +167,11 @@ impl Taint {
     /// What data have decided, by address of the instruction.
     pub fn decisions(&self) -> &BTreeMap<u32, Decision> {
         &self.decisions
+    }
+
+    /// The run stops at these addresses.
+    pub(crate) fn set_stops(&mut self, stops: BTreeSet<u32>) {
+        self.stops = stops;
     }
 
     /// Code may have changed.
@@ -210,7 +229,14 @@ impl Taint {
         let transfer = transfer(step.core, step.operation)
             .filter(|transfer| transfer.moved.list().all(|place| place != core(15)));
         let is_access = transfer.is_some();
+        let is_exclusive = matches!(
+            step.operation,
+            Operation::LoadExclusive { .. } | Operation::StoreExclusive { .. }
+        );
         if let Some(transfer) = transfer {
+            if is_exclusive {
+                self.note(pc, Decision::Setting);
+            }
             if !self.is_free(memory, &transfer) || footprint.writes != 0 {
                 self.note(pc, Decision::Access);
             }
@@ -286,6 +312,9 @@ impl Taint {
                 }
                 Kind::Store => {
                     let depends = depends || self.places & place != 0;
+                    if is_memory && !self.given.contains(&address) {
+                        self.note(pc, Decision::Variable);
+                    }
                     if depends && !is_memory {
                         self.note(pc, Decision::Setting);
                     }
@@ -378,6 +407,7 @@ impl Taint {
     fn set_memory(&mut self, memory: &Memory, address: u32, size_bytes: u32, depend: bool) {
         if let Some(aside) = &mut self.aside {
             aside.log(memory, &self.memory, address, size_bytes);
+            self.spent_aside += u64::from(size_bytes.div_ceil(4));
         }
         self.memory.set(address, size_bytes, depend);
     }
@@ -391,3 +421,6 @@ impl Taint {
         *noted = (*noted).max(decision);
     }
 }
+
+#[cfg(test)]
+mod tests;

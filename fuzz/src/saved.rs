@@ -79,6 +79,7 @@ fn show(bytes: &[u8], profile: &Profile) {
         memory: None,
         cycles: None,
         profile,
+        decisions: None,
         warnings: Vec::new(),
         ram: None,
         arena: None,

@@ -69,11 +69,13 @@ def run(
     max_instructions: int = 20_000_000_000,
     timeout: float = 600.0,
     self_check: bool = False,
+    every_input: bool = False,
 ) -> Run:
     """Runs a bare-metal program and reports the safe overlap of each layer: ``dmo-trace run``.
 
     Memory is given as start and size in bytes; ``arena`` is a symbol, or the first address and the
-    one after the last. Hooks for layers (``--layer``, ``--layers``) are options of the command
+    one after the last. With ``every_input`` the report's ``data_decisions`` say in which layers what
+    holds on the inputs tried holds on every input. Hooks for layers (``--layer``, ``--layers``) are options of the command
     only.
     """
     addresses = None if arena is None or isinstance(arena, str) else (int(arena[0]), int(arena[1]))
@@ -94,6 +96,7 @@ def run(
             "max_instructions": max_instructions,
             "timeout": timeout,
             "self_check": self_check,
+            "every_input": every_input,
         },
     )
     layers, end, arena_use = report["layers"], report["exit"], report.get("arena")

@@ -44,6 +44,7 @@ pub struct Options {
     max_instructions: u64,
     timeout: f64,
     self_check: bool,
+    every_input: bool,
 }
 
 /// Runs a program; gives its report and what it has printed.
@@ -93,6 +94,7 @@ fn report(
             self_check: options.self_check,
         },
         inputs: options.inputs,
+        every_input: options.every_input,
         other_folder: None,
     };
     let host = Host::console(Box::new(|bytes: &[u8]| {
@@ -112,6 +114,7 @@ fn report(
         memory: Some(target.map.to_string()),
         cycles: traced.outcome.cycles.as_ref(),
         profile: &traced.profile,
+        decisions: traced.decisions.as_deref(),
         warnings: Warning::all(&traced, &target),
         ram: Some(traced.outcome.ram.clone()),
         arena: placed(&target).zip(traced.arena.as_ref()),

@@ -20,6 +20,7 @@ use crate::mcu::machine::{
     DataMarks, EngineKind, FaultCause, Limits, Machine, MachineError, Observation, Pause,
 };
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions, PAGE_BYTES};
+use crate::program::data_decision::{DataDecision, decisions};
 use crate::program::fault::Fault;
 use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
@@ -335,13 +336,18 @@ impl<'a> Caller<'a> {
     /// cannot.
     #[must_use]
     pub fn follow_data(&mut self) -> bool {
-        self.follows_data = self.machine.follow_data();
+        self.follows_data = self.machine.follow_data(true);
         self.follows_data
     }
 
     /// What functions find below the stack pointer and in registers from now on.
     pub fn leave(&mut self, leftovers: Leftovers) {
         self.leftovers = leftovers;
+    }
+
+    /// What data have decided in the calls so far that were followed.
+    pub fn decisions(&self) -> Vec<DataDecision> {
+        decisions(&self.machine, &self.library.target)
     }
 
     /// Puts the arguments and their data in place and calls the function; gives r0.
@@ -508,11 +514,10 @@ impl Passed {
         let (stack, top) = (u64::from(self.stack_pointer), frame.stack_top);
         // SP and LR are known.
         let known = ((1_u16 << self.words) - 1) | 1 << 13 | 1 << 14;
+        let end = frame.ram.next.next_multiple_of(PAGE_BYTES);
         DataMarks {
-            dependent: vec![
-                frame.stack().start..stack,
-                top..frame.ram.next.next_multiple_of(PAGE_BYTES),
-            ],
+            dependent: vec![frame.stack().start..stack, top..end],
+            given: Some(frame.stack().start..end),
             arguments: stack..top,
             own: frame.stack(),
             registers: !known & 0x7fff,

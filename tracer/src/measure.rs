@@ -2,9 +2,10 @@
 //! overlapped buffers.
 
 pub mod attribution;
+mod calls;
 mod choice;
 mod error;
-pub mod independence;
+mod independence;
 mod outcomes;
 mod proof;
 mod scratch;
@@ -21,16 +22,17 @@ use crate::kernels::{Buffers, Case, Contract, KernelLibrary, State};
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Deliver, Limits, Observation, Watch};
 use crate::measure::attribution::{Accesses, Attribution};
-use crate::measure::independence::DataDecision;
+use crate::measure::calls::{Calls, Stale, other_content};
 use crate::measure::outcomes::Outcomes;
+use crate::program::data_decision::DataDecision;
 use crate::program::other_inputs::{Variation, inputs_of};
 use crate::program::record::Message;
 use crate::program::run::on_two_threads;
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::profile::pattern::PatternRecorder;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
-use dmo_analysis::random::{SplitMix64, mixed};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
@@ -49,6 +51,9 @@ pub struct Measurement {
     /// Estimated cycles of the call that was traced; `None` if they are not known, or were not
     /// asked for.
     pub cycles: Option<Cycles>,
+    /// Of these addresses are conditional loads and stores that data are known to decide, which it
+    /// accounts for.
+    pub outcomes: BTreeSet<u32>,
     /// Where data decide what is accessed: nowhere, if it is empty, whatever the inputs are. `None`
     /// if it is not known, or was not asked for.
     pub decisions: Option<Vec<DataDecision>>,
@@ -62,10 +67,6 @@ impl Measurement {
         self.function.starts_with("dmo_") && !self.function.starts_with("dmo_dsp_")
     }
 }
-
-/// Of a model's operators, what data decide is found in those of at most so many instructions: it takes
-/// longer than the rest.
-const FOLLOWED_INSTRUCTIONS: u64 = 250_000;
 
 /// Name of a call's scratch memory.
 pub(crate) const SCRATCH: &str = "scratch";
@@ -120,7 +121,8 @@ pub fn measure_in_detail(
     detailed.measure(inputs)
 }
 
-/// [`measure_kernel`] with the numbers of a model.
+/// [`measure_kernel`] with the numbers of a model. What data decide is found where the kernel executes
+/// at most so many instructions.
 ///
 /// # Errors
 /// When the buffers do not fit, the kernel cannot compute with these numbers, or it faults.
@@ -129,12 +131,12 @@ pub fn measure_with(
     case: &Case,
     contract: &'static Contract,
     parameters: Parameters<'_>,
-    inputs: u64,
-    limits: Limits,
+    (inputs, limits): (u64, Limits),
+    followed_instructions: u64,
 ) -> Result<Measurement, MeasureError> {
     let bench = Bench::with(library, case, contract, parameters, limits)?;
     let followed = Bench {
-        followed_instructions: FOLLOWED_INSTRUCTIONS,
+        followed_instructions,
         ..bench
     };
     followed.measure(inputs)
@@ -283,7 +285,7 @@ impl<'a> Bench<'a> {
             let calls = if self.in_detail { 2 } else { 1 };
             decisions = self.follow_data(calls)?;
         }
-        let every_outcome = self.grant_for_every_outcome(&mut layer, inputs, &mut decisions);
+        let outcomes = self.grant_for_every_outcome(&mut layer, inputs, &mut decisions);
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs
@@ -294,7 +296,8 @@ impl<'a> Bench<'a> {
             function: self.contract.function,
             work,
             layer,
-            every_outcome,
+            every_outcome: outcomes.is_some(),
+            outcomes: outcomes.unwrap_or_default(),
             cycles,
             decisions,
             proofs,
@@ -537,46 +540,6 @@ impl<'a> Bench<'a> {
         }
         Ok((tensors, frame))
     }
-}
-
-/// Which calls are traced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Calls {
-    /// The first on its machine, on input number 0.
-    First,
-    /// The calls after the first: a kernel that keeps state may do something else in them.
-    Later { inputs: u64 },
-}
-
-impl Calls {
-    /// The numbers of their inputs, and what scratch memory holds. The last call on a machine finds
-    /// there what the one before has left: on a device nobody else need have been there.
-    fn numbers(self, has_scratch: bool) -> Vec<(u64, Stale)> {
-        let numbers = match self {
-            Self::First | Self::Later { inputs: ..=1 } => 0..1,
-            Self::Later { inputs } => 1..inputs,
-        };
-        let last = numbers.end - 1;
-        let again = has_scratch && self != Self::First;
-        let numbers = numbers.map(|number| (number, Stale::Other));
-        numbers
-            .chain(again.then_some((last, Stale::Kept)))
-            .collect()
-    }
-}
-
-/// What scratch memory holds before a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stale {
-    /// Something else each time.
-    Other,
-    /// What is there.
-    Kept,
-}
-
-fn other_content(seed: u64, size_bytes: u32) -> Vec<u8> {
-    let mut random = SplitMix64::new(mixed(seed));
-    (0..size_bytes).map(|_| random.next_u64() as u8).collect()
 }
 
 /// Where the buffers of a call lie.

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`target`] | an image, its CPU and its memory, ready to start |
+//! | [`data_decision`] | where data decide what code accesses |
 //! | [`process`] | the same under way: from breakpoint to breakpoint |
 //! | [`execution`] | from layer to layer |
 //! | [`marks`] | layers that the program marks itself |
@@ -17,11 +18,14 @@
 //! | [`run`] | a whole recorded run |
 //! | [`inferences`] | an interpreter's inferences on inputs from outside |
 //! | [`other_inputs`] | the same layers on other inputs |
+//! | [`followed`] | what data decide in the layers |
 //! | [`fault`] | why a program could not go on |
 
 pub mod allocation;
+pub mod data_decision;
 pub mod execution;
 pub mod fault;
+pub mod followed;
 pub mod hooks;
 pub mod inferences;
 pub mod interpreter;

@@ -5,6 +5,8 @@
 mod support;
 
 use dmo_analysis::profile::{OtherInput, Refusal};
+use dmo_trace::program::data_decision::{DataDecision, Decides};
+use dmo_trace::program::followed::follow_data;
 use dmo_trace::program::run::try_other_inputs;
 use support::firmware::{Buffer, Firmware, INPUT, OUTPUT, RAM};
 use support::{LIMITS, profile, run_options};
@@ -49,5 +51,25 @@ fn accesses_that_depend_on_nan_are_found() {
         profile.compare_inputs(&others);
         assert_eq!(profile.layers[0].data_dependent, Some(treats_nan_apart));
         assert_eq!(profile.layers[0].pairs[0].refusals, refusals);
+    }
+}
+
+/// Without any NaN in the program's own input, or trying one.
+#[test]
+fn what_data_decide_is_found_without_trying() {
+    for treats_nan_apart in [false, true] {
+        let target = program(treats_nan_apart).target();
+        let found = follow_data(&target, LIMITS).expect("a run");
+        let [Some(decisions)] = &found[..] else {
+            panic!("one layer, followed: {found:?}");
+        };
+        let count = if treats_nan_apart {
+            2 * usize::from(ELEMENTS)
+        } else {
+            0
+        };
+        assert_eq!(decisions.len(), count);
+        let branches = |it: &DataDecision| it.decides == Decides::Branch;
+        assert!(decisions.iter().all(branches), "{decisions:?}");
     }
 }

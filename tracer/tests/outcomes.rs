@@ -17,8 +17,8 @@ use dmo_analysis::operator::{Operator, Reshape};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::{Case, KernelLibrary};
-use dmo_trace::measure::independence::Decides;
 use dmo_trace::measure::{Measurement, choose, measure_in_detail};
+use dmo_trace::program::data_decision::Decides;
 use libtest_mimic::Failed;
 use std::path::Path;
 use support::LIMITS;
@@ -146,8 +146,8 @@ fn refused() -> Result<(), Failed> {
 /// Branches that meet again, also after calls, loops and loads of constants, decide nothing; what no
 /// input tried has shown is found all the same.
 fn decided() -> Result<(), Failed> {
-    use Decides::{Access, Address, Branch};
-    let expected: [(u32, &[Decides]); 14] = [
+    use Decides::{Access, Address, Branch, Setting, Variable};
+    let expected: [(u32, &[Decides]); 18] = [
         (1, &[]),
         (2, &[]),
         (3, &[]),
@@ -163,6 +163,10 @@ fn decided() -> Result<(), Failed> {
         (16, &[Branch]),
         (17, &[Branch]),
         (18, &[Branch]),
+        (19, &[Branch]),
+        (20, &[Setting]),
+        (21, &[Branch]),
+        (22, &[Variable]),
     ];
     let mut seen = 0;
     for (kind, expected) in expected {
@@ -175,7 +179,7 @@ fn decided() -> Result<(), Failed> {
         assert!(!kinds.contains(&Access), "{kind}");
         seen += 1;
     }
-    assert_eq!(seen, 14);
+    assert_eq!(seen, 18);
     // The last element is stored before the first is loaded, which no input tried shows.
     let layer = measured(&assembled("independence.S", 12), &case(16)).layer;
     assert_eq!(layer.data_dependent, Some(false));

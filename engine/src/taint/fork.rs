@@ -20,10 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most instructions of a way: short ones are tried first.
 const MOST_INSTRUCTIONS: [u32; 3] = [64, 512, 4096];
-/// The most instructions of all ways of a run, so that it comes to an end.
-const MOST_ASIDE: u64 = 1 << 28;
+/// Instructions, and words stored, that may be executed aside, and how many more for each instruction of
+/// the program, so that it comes to an end.
+const MOST_ASIDE: u64 = 1 << 22;
+const MOST_ASIDE_EACH: u64 = 64;
 /// Branches on data on the ways of branches on data, at most.
-const MOST_DEEP: u32 = 3;
+const MOST_DEEP: usize = 3;
 
 /// What is known of a branch whose ways were executed aside.
 pub(super) struct LongDetour {
@@ -64,7 +66,7 @@ pub(super) struct Aside {
     pub(super) does_harm: bool,
     /// Accesses that others ask about, in order.
     pub(super) accesses: Vec<Access>,
-    deep: u32,
+    deep: usize,
 }
 
 /// An access: what kind, and of which bytes.
@@ -108,20 +110,21 @@ impl Taint {
     /// detour from here on.
     pub(super) fn fork(&mut self, step: Step, memory: &mut Memory) -> bool {
         let is_outermost = self.aside.is_none();
-        let aside = self.aside.get_or_insert_default();
-        if aside.deep == MOST_DEEP || aside.does_harm || self.executed_aside > MOST_ASIDE {
-            if is_outermost {
-                self.aside = None;
-            }
+        let deep = self.aside.as_ref().map_or(0, |aside| aside.deep);
+        let does_harm = self.aside.as_ref().is_some_and(|aside| aside.does_harm);
+        // Executed aside or not, the same branch has to be found to have the same detour.
+        let is_deep = deep + self.underway.len() >= MOST_DEEP;
+        if is_deep || does_harm || self.spent_aside > self.may_spend(step.core.time) {
             return false;
         }
-        aside.deep += 1;
+        let aside = self.aside.get_or_insert_default();
+        aside.deep += 1 + self.underway.len();
         memory.is_aside = true;
         let mut limits = MOST_INSTRUCTIONS.into_iter();
         let found = limits.find_map(|most| self.meeting(step, memory, most));
         memory.is_aside = !is_outermost;
         if let Some(aside) = &mut self.aside {
-            aside.deep -= 1;
+            aside.deep = deep;
         }
         if is_outermost {
             self.aside = None;
@@ -157,6 +160,12 @@ impl Taint {
         })
     }
 
+    /// What may be executed aside until this time.
+    fn may_spend(&self, time: u64) -> u64 {
+        let executed = time.saturating_sub(self.begun);
+        MOST_ASIDE.saturating_add(MOST_ASIDE_EACH.saturating_mul(executed))
+    }
+
     /// The core where a way begins.
     fn start(&self, before: &Core, node: Node) -> Option<Core> {
         let (pc, it) = match node {
@@ -188,7 +197,7 @@ impl Taint {
             stored: BTreeSet::new(),
         };
         for _ in 0..most {
-            self.executed_aside += 1;
+            self.spent_aside += 1;
             self.end_detours(&core, memory);
             // On a detour it need not come by here.
             if self.underway.is_empty()
@@ -196,7 +205,8 @@ impl Taint {
             {
                 let accesses = self.aside.as_ref().map_or(&[][..], |it| &it.accesses);
                 let accesses = &accesses[accessed..];
-                if is_end(here, accesses) {
+                // The program ends a detour where it first comes by.
+                if !way.places.contains_key(&here) && is_end(here, accesses) {
                     way.end = Some((core.clone(), self.places));
                     break;
                 }
@@ -223,6 +233,9 @@ impl Taint {
 
     /// Executes an instruction aside; false if the way ends there.
     fn walk_on(&mut self, core: &mut Core, memory: &mut Memory, features: &Features) -> bool {
+        if self.stops.contains(&core.r[15]) {
+            return false;
+        }
         let Some(instruction) = instruction(core.r[15], memory, features) else {
             return false;
         };

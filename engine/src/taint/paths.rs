@@ -43,6 +43,10 @@ pub(super) enum Node {
 }
 
 impl Node {
+    fn is_in_it_block(self) -> bool {
+        matches!(self, Self::At(_, 1..))
+    }
+
     fn end(self) -> End {
         match self {
             Self::At(address, _) => End::At(address),
@@ -143,7 +147,13 @@ impl Code<'_> {
         let (mut seen, mut writes, mut accesses) = (BTreeSet::new(), 0, Vec::new());
         let mut left = starts.to_vec();
         while let Some(node) = left.pop() {
-            if node.end() == end || !seen.insert(node) {
+            if node.end() == end {
+                if node.is_in_it_block() {
+                    return None;
+                }
+                continue;
+            }
+            if !seen.insert(node) {
                 continue;
             }
             let (done, next) = self.step(node)?;

@@ -92,7 +92,7 @@ impl Twins {
     fn prepare(&mut self, random: &mut Random, code: &[u16], depend: Places) {
         let code: Vec<u8> = code.iter().copied().flat_map(u16::to_le_bytes).collect();
         let mut ram: Vec<u8> = (0..RAM_BYTES).map(|_| random.next() as u8).collect();
-        self.followed.follow_data();
+        self.followed.follow_data(true);
         for engine in [&mut self.followed, &mut self.other] {
             assert!(engine.write(CODE, &code) && engine.write(RAM, &ram));
         }
@@ -266,6 +266,18 @@ fn program(random: &mut Random) -> Vec<u16> {
             }
             code.push(0xbc00 | registers[1]);
         }
+        // A loop of which one way has made the first round: it comes twice by where both meet.
+        if random.below(8) == 0 {
+            let (changed, counter) = (low(random), low(random));
+            let store = 0x7000 | (random.below(32) as u16) << 6 | 7 << 3 | rm;
+            let set = |register: u16, value: u16| 0x2000 | register << 8 | value;
+            code.push(set(counter, 0));
+            code.push(0x4280 | rm << 3 | rd);
+            code.push(0xd002 | (random.below(14) as u16) << 8);
+            code.extend([store, set(changed, 5), set(counter, 1)]);
+            code.extend([0x2801 | counter << 8, 0xda03]);
+            code.extend([store, set(changed, 3), 0x3001 | counter << 8, 0xe7f9]);
+        }
         // A comparison and a store on either way, mostly of the same byte.
         if random.below(8) == 0 {
             let offset = random.below(32) as u16;
@@ -274,6 +286,13 @@ fn program(random: &mut Random) -> Vec<u16> {
             code.push(0x4280 | rm << 3 | rd);
             code.push(0xd001 | (random.below(14) as u16) << 8);
             code.extend([store(rd, offset), 0xe000, store(rm, other)]);
+        }
+        // A loop over what is before, of which some branches go to the middle.
+        if random.below(8) == 0 {
+            let (counter, back) = (low(random) << 8, 3 + random.below(8) as u16);
+            code.push(0x3001 | counter);
+            code.push(0x2803 | counter);
+            code.push(0xdb00 | (0x100 - back.min(code.len() as u16 + 2)) & 0xff);
         }
         code.push(match random.below(15) {
             // CMP, ADDS, EORS, MOV, ASRS, MOVS of a constant.
@@ -325,7 +344,7 @@ fn equal_what_does_not_depend_after_any_way() {
             (core.r[13], core.r[14]) = (stack.start + 0x20, end | 1);
             let range = u64::from(RAM)..u64::from(RAM + RAM_BYTES);
             engine.memory.watch(&[Watch { range, loads: true }]);
-            let stop = engine.run(1000);
+            let stop = engine.run(400);
             let events = engine.memory.take_events();
             let events = events.as_slice().iter();
             let others = events.filter(|event| !stack.contains(&event.address()));
@@ -347,13 +366,15 @@ fn equal_what_does_not_depend_after_any_way() {
         apart += u64::from(traces[0].2 != traces[1].2);
         traces[1].2 = traces[0].2;
         assert_eq!(traces[0], traces[1], "case {case}: {code:x?}");
-        assert_eq!(traces[0].0, Stop::Breakpoint(0));
-        if let Err(difference) = twins.agree() {
+        // An instruction that faults, in both, has not done what was followed.
+        if traces[0].0 == Stop::Breakpoint(0)
+            && let Err(difference) = twins.agree()
+        {
             panic!("case {case}: {code:x?}, {depend:#x}: {difference}");
         }
     }
     assert!(
-        silent > cases / 4 && decided > cases / 50 && apart > cases / 100 && endless < cases / 10,
+        silent > cases / 4 && decided > cases / 50 && apart > cases / 100 && endless < cases / 5,
         "{silent} {decided} {apart}"
     );
 }

@@ -159,6 +159,7 @@ fn profile(program: &ProgramArguments, target: &Target) -> anyhow::Result<(Profi
             self_check: false,
         },
         inputs: program.inputs,
+        every_input: false,
         other_folder: None,
     };
     let silent = Host::console(Box::new(|_| ()));

@@ -31,6 +31,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         self_checked: None,
         memory: None,
         cycles: None,
+        decisions: None,
         profile: &profile,
         warnings: Warning::of_exit(ending.exit).into_iter().collect(),
         ram: None,

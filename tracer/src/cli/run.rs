@@ -36,6 +36,10 @@ pub struct Arguments {
     /// independent decoding of the executed instructions (slow)
     #[arg(long)]
     self_check: bool,
+    /// Also find out, by following the data through registers and memory, in which layers what holds on
+    /// the inputs tried holds on every input; takes longer
+    #[arg(long, conflicts_with = "semihosting_dir")]
+    every_input: bool,
     /// Print JSON (docs/json.md) instead of a table
     #[arg(long)]
     json: bool,
@@ -93,6 +97,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         memory: Some(target.map.to_string()),
         cycles: traced.outcome.cycles.as_ref(),
         profile: &traced.profile,
+        decisions: traced.decisions.as_deref(),
         warnings: Warning::all(&traced, &target),
         ram: Some(traced.outcome.ram.clone()),
         arena: placed(&target).zip(traced.arena.as_ref()),
@@ -161,6 +166,7 @@ fn trace_into_file(
             self_check: arguments.self_check,
         },
         inputs: arguments.program.inputs,
+        every_input: arguments.every_input,
         other_folder,
     };
     let host = Host {

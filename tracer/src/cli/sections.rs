@@ -16,6 +16,7 @@ const KERNELS: Section = (
         "firmware",
         "arena",
         "inputs",
+        "every-input",
         "overlap",
         "cache",
         "no-cache",
@@ -92,7 +93,7 @@ const PROGRAM: Section = (
 );
 const LAYERS: Section = (
     "Layers and arena",
-    &["layer", "layers", "model", "arena", "inputs"],
+    &["layer", "layers", "model", "arena", "inputs", "every-input"],
 );
 const UNTIL: Section = (
     "How far it runs",

@@ -66,6 +66,9 @@ pub struct DataMarks {
     pub arguments: Range<u64>,
     /// Memory of the function's own, of which nobody asks when it is accessed: the stack.
     pub own: Range<u64>,
+    /// Memory that the function is given anew in each call; `None` if all of it is. What it stores
+    /// elsewhere a later call may find.
+    pub given: Option<Range<u64>>,
     /// Of r0 to r14 those that do, by bit; all flags do.
     pub registers: u16,
     /// Of s0 to s31 those that do, by bit.
@@ -302,11 +305,10 @@ impl<'a> Machine<'a> {
     }
 
     /// Follows from now on which registers and bytes of memory depend on data, if the engine can, and
-    /// where that decides what is accessed. At first nothing depends. Before the first run, which
-    /// takes longer.
-    #[must_use]
-    pub fn follow_data(&mut self) -> bool {
-        self.engine.follow_data()
+    /// where that decides what is accessed; or no longer. At first nothing depends. Running takes
+    /// longer. False if the engine cannot.
+    pub fn follow_data(&mut self, follow: bool) -> bool {
+        self.engine.follow_data(follow)
     }
 
     /// Says what depends on data from now on, where that is followed.

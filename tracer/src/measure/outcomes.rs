@@ -7,9 +7,9 @@
 //! the accesses are then the same for all inputs that are tried, every store that a run may make is
 //! among them. `docs/theory.md` has the argument.
 
-use super::independence::{DataDecision, Decides};
 use super::{Bench, Calls, MeasureError};
 use crate::mcu::machine::{Condition, RawAccess};
+use crate::program::data_decision::{DataDecision, Decides};
 use crate::program::other_inputs::inputs_of;
 use dmo_analysis::profile::pattern::{Pattern, PatternRecorder};
 use dmo_analysis::profile::{LayerProfile, Pair, Profiler};
@@ -110,32 +110,30 @@ impl Outcomes {
 
 impl Bench<'_> {
     /// Grants what is safe with every outcome, in place of what depends on the data, and strikes such
-    /// outcomes from the decisions that are known. False where nothing depends, or it is not known on
-    /// what; the layer is then as it was.
+    /// outcomes from the decisions that are known; gives these. `None` where nothing depends, or it is
+    /// not known on what; the layer is then as it was.
     pub(super) fn grant_for_every_outcome(
         &self,
         layer: &mut LayerProfile,
         inputs: u64,
         decisions: &mut Option<Vec<DataDecision>>,
-    ) -> bool {
+    ) -> Option<BTreeSet<u32>> {
         let decided = decisions.iter().flatten();
         let conditional = decided.filter(|it| it.decides == Decides::Access);
         let conditional: BTreeSet<u32> = conditional.map(|it| it.address.0).collect();
         let differs = layer.data_dependent == Some(true);
         if self.case.accesses_by_data() || !differs && conditional.is_empty() {
-            return false;
+            return None;
         }
         let inputs = inputs_of(layer.instructions(), inputs);
         let affordable = MOST_INSTRUCTIONS / layer.instructions().max(1);
         let noted = inputs.max(affordable.min(NOTED_INPUTS));
-        let Ok(pairs) = self.with_every_outcome(noted, inputs, &conditional) else {
-            return false;
-        };
+        let pairs = self.with_every_outcome(noted, inputs, &conditional).ok()?;
         layer.pairs = pairs;
         if let Some(decisions) = decisions {
             decisions.retain(|it| !conditional.contains(&it.address.0));
         }
-        true
+        Some(conditional)
     }
 
     /// The pairs where every store that may be made is made; conditions are noted on `noted` inputs.

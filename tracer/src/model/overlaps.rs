@@ -12,8 +12,13 @@ use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What data decide is found in operators of at most so many instructions: it takes longer than the
+/// rest.
+const FOLLOWED_INSTRUCTIONS: u64 = 250_000;
 
 /// The overlaps that the kernel of one operator allows.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -162,8 +167,8 @@ fn of_step(
         &kernel.case,
         kernel.contract,
         parameters.clone(),
-        inputs,
-        limits,
+        (inputs, limits),
+        FOLLOWED_INSTRUCTIONS,
     );
     let measured = measured.map_err(|error| failed(deployment, step, error))?;
     let overlaps = KernelOverlaps::of(&measured, step.inputs.len());
@@ -259,30 +264,41 @@ impl KernelOverlaps {
     }
 }
 
+/// What is allowed, and the addresses of the instructions whose outcomes are known to depend.
+pub(super) type EveryOutcome = (Vec<Allowed>, BTreeSet<u32>);
+
 /// What an operator's kernel allows whichever of its conditional stores it makes; `None` if the data
-/// decide on more than that, or on nothing, or nothing is measured.
+/// decide on more than that, or on nothing, or nothing is measured. With `follows_data` also where no input
+/// tried shows it.
 pub(super) fn for_every_outcome(
     deployment: &Deployment,
     step: &Step,
     inputs: u64,
     limits: Limits,
-) -> Result<Option<Vec<Allowed>>, MeasureError> {
+    follows_data: bool,
+) -> Result<Option<EveryOutcome>, MeasureError> {
     let (Ok(kernel), Some(parameters)) = (&step.kernel, &step.parameters) else {
         return Ok(None);
+    };
+    let followed = if follows_data {
+        u64::MAX
+    } else {
+        FOLLOWED_INSTRUCTIONS
     };
     let measured = measure::measure_with(
         deployment.library(kernel),
         &kernel.case,
         kernel.contract,
         parameters.clone(),
-        inputs,
-        limits,
+        (inputs, limits),
+        followed,
     )?;
     if !measured.every_outcome {
         return Ok(None);
     }
     let overlaps = KernelOverlaps::of(&measured, step.inputs.len());
-    Ok(Some(of_kernel(&deployment.graph, step, &overlaps)))
+    let allowed = of_kernel(&deployment.graph, step, &overlaps);
+    Ok(Some((allowed, measured.outcomes)))
 }
 
 /// The same in terms of the model's tensors, as far as the deployment grants it.

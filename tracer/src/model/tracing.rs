@@ -4,8 +4,8 @@ use super::inference::{buffers, own_bytes};
 use super::{Deployment, Placement, Step};
 use crate::call::{CallError, Caller, Frame};
 use crate::mcu::machine::{Limits, Observation, Watch};
-use crate::measure::independence::{DataDecision, decisions};
 use crate::measure::{MeasureError, SCRATCH};
+use crate::program::data_decision::DataDecision;
 use crate::program::record::{Message, Recorded};
 use crate::program::run::on_one_thread;
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
@@ -236,7 +236,7 @@ impl TracedLayer {
             });
             let outputs = outputs.collect::<Result<Contents, MeasureError>>()?;
             let entered = caller.machine.entered();
-            let decisions = follows_data.then(|| decisions(&caller, library));
+            let decisions = follows_data.then(|| caller.decisions());
             let traced = Traced {
                 recorded: Recorded::default(),
                 outputs,

@@ -4,6 +4,8 @@ use super::error::{ArenaUseError, StudyError};
 use super::firmware::{ArenaPlace, FirmwareRequest, arena_use, interpreted};
 use super::source::Source;
 use crate::mcu::machine::Limits;
+use crate::program::data_decision::DataDecision;
+use crate::program::followed::follow_data;
 use crate::program::interpreter::Interpreted;
 use crate::program::marks::Marks;
 use crate::program::run::{RunError, RunOptions, RunOutcome, run as run_program, try_other_inputs};
@@ -22,6 +24,8 @@ pub struct RunRequest {
     pub options: RunOptions,
     /// On how many inputs each layer runs, the program's own first.
     pub inputs: u64,
+    /// What data decide in each layer is found, which takes longer.
+    pub every_input: bool,
     /// The folder of the runs on other inputs; `None` if they have no access to files.
     pub other_folder: Option<Folder>,
 }
@@ -45,6 +49,9 @@ pub struct Traced {
     pub outcome: RunOutcome,
     /// What each layer did on other inputs; empty if there were none.
     pub others: Vec<Vec<OtherInput>>,
+    /// Where data decide what each layer accesses, or `None` for a layer where the engine cannot tell;
+    /// `None` if that was not asked for.
+    pub decisions: Option<Vec<Option<Vec<DataDecision>>>>,
     /// The arena of the model that the program runs.
     pub arena: Option<ArenaUse>,
 }
@@ -75,13 +82,21 @@ pub fn trace(
     let RunRequest {
         options,
         inputs,
+        every_input,
         other_folder,
     } = request;
     let mut profiler = Profiler::<()>::default();
     let (outcome, others) = std::thread::scope(|scope| {
-        let others = scope.spawn(|| match inputs.saturating_sub(1) {
-            0 => Ok(None),
-            count => try_other_inputs(target, options.limits, count, other_folder).map(Some),
+        let others = scope.spawn(|| {
+            let others = match inputs.saturating_sub(1) {
+                0 => None,
+                count => {
+                    let limits = options.limits;
+                    Some(try_other_inputs(target, limits, count, other_folder)?)
+                }
+            };
+            let decisions = every_input.then(|| follow_data(target, options.limits));
+            Ok::<_, RunError>((others, decisions.transpose()?))
         });
         let mut executed = |time| tick(Stage::Executed(time));
         let outcome = match sink {
@@ -95,7 +110,7 @@ pub fn trace(
         (outcome, others.join())
     });
     let (outcome, observed) = outcome?;
-    let others = others.map_err(|_| TraceError::Panic)??;
+    let (others, decisions) = others.map_err(|_| TraceError::Panic)??;
     let (mut profile, ()) = profiler.finish();
     if let Some(others) = &others {
         profile.compare_inputs(others);
@@ -116,6 +131,7 @@ pub fn trace(
         ending,
         outcome,
         others: others.unwrap_or_default(),
+        decisions,
         arena,
     })
 }

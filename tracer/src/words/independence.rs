@@ -1,13 +1,18 @@
 //! Whether data decide what a kernel accesses, in words.
 
-use crate::measure::independence::{DataDecision, Decides};
+use crate::program::data_decision::{DataDecision, Decides};
 use dmo_analysis::wording::{counted, first_lines};
 
 /// At most this many instructions are named.
 const MOST_NAMED: usize = 3;
 
-/// What is known of all inputs, in a sentence without its full stop.
-pub fn sentence(decisions: &[DataDecision]) -> String {
+/// What is known of all inputs, in a sentence without its full stop; `every_outcome` where O_s holds
+/// whichever conditional loads and stores are made.
+pub fn sentence(decisions: &[DataDecision], every_outcome: bool) -> String {
+    if decisions.is_empty() && every_outcome {
+        return "data decide nothing but which conditional loads and stores are made: this holds on every input"
+            .to_owned();
+    }
     if decisions.is_empty() {
         return "loads and stores do not depend on the data: this holds on every input".to_owned();
     }
@@ -20,7 +25,8 @@ pub fn lines(decisions: &[DataDecision]) -> Vec<String> {
     first_lines(decisions.iter().map(line).collect(), MOST_NAMED)
 }
 
-fn line(decision: &DataDecision) -> String {
+/// What data decide at an instruction, and where that is.
+pub fn line(decision: &DataDecision) -> String {
     let DataDecision {
         address, location, ..
     } = decision;
@@ -45,5 +51,6 @@ fn what(decides: Decides) -> &'static str {
         Decides::Branch => "where it branches",
         Decides::Setting => "how the core works",
         Decides::Code => "which instruction it is",
+        Decides::Variable => "what a later call finds in a variable,",
     }
 }

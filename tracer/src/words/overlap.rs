@@ -12,7 +12,7 @@ use crate::kernels::Case;
 use crate::mcu::cycles::Cycles;
 use crate::measure::Measurement;
 use crate::measure::attribution::Attribution;
-use crate::measure::independence::DataDecision;
+use crate::program::data_decision::DataDecision;
 use crate::study::compare::{Compared, Pair};
 use dmo_analysis::operator::{Operator, ShapeError};
 use dmo_analysis::wording::{bytes, grouped};
@@ -82,8 +82,10 @@ pub struct OverlapReport {
     pub cycles: Option<Cycles>,
     /// Whether the accesses depend on the data.
     pub data_dependent: Option<bool>,
-    /// Where data decide what is accessed: empty if nowhere, whatever the inputs are; `None` if it is
-    /// not known.
+    /// Which conditional loads and stores are made depends on the data, and O_s holds whichever they are.
+    pub every_outcome: bool,
+    /// Where data decide what is accessed, beside that: empty if nowhere, whatever the inputs are; `None`
+    /// if it is not known.
     pub data_decisions: Option<Vec<DataDecision>>,
     /// Where the answers come from.
     pub method: Method,
@@ -115,7 +117,7 @@ pub struct Answer {
 
 /// Said of a kernel with conditional stores.
 const EVERY_OUTCOME: &str =
-    "which stores are made depends on the data: O_s holds whichever they are";
+    "which conditional loads and stores are made depends on the data: O_s holds whichever they are";
 
 impl OverlapReport {
     /// The report of what was compared.
@@ -145,7 +147,8 @@ impl OverlapReport {
             });
             pairs.push(pair);
         }
-        if measured.is_some_and(|measured| measured.every_outcome) {
+        let every_outcome = measured.is_some_and(|measured| measured.every_outcome);
+        if every_outcome {
             notes.push(EVERY_OUTCOME.to_owned());
         }
         Ok(OverlapReport {
@@ -159,6 +162,7 @@ impl OverlapReport {
             instructions: measured.map(|measured| measured.layer.instructions()),
             cycles: measured.and_then(|measured| measured.cycles),
             data_dependent: measured.and_then(|measured| measured.layer.data_dependent),
+            every_outcome,
             data_decisions: measured.and_then(|measured| measured.decisions.clone()),
             method,
             answers,
@@ -222,8 +226,14 @@ impl Report for OverlapReport {
                 text += &format!("loads and stores: {}\n", work.shares());
             }
         }
-        if let Some(decisions) = &self.data_decisions {
-            text += &format!("{}\n", independence::sentence(decisions));
+        if let Some(decisions) = &self.data_decisions
+            // A kernel whose accesses differ for another reason, such as a variable of its own.
+            && !(decisions.is_empty() && self.data_dependent == Some(true) && !self.every_outcome)
+        {
+            text += &format!(
+                "{}\n",
+                independence::sentence(decisions, self.every_outcome)
+            );
             for line in independence::lines(decisions) {
                 text += &format!("  {line}\n");
             }

@@ -5,10 +5,11 @@ mod warnings;
 
 use super::names::{plain, short};
 use super::report::Report;
-use super::{arena, cycles, table, tenants};
+use super::{arena, cycles, independence, table, tenants};
 use crate::elf::symbols::without_parameters;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::system::Exception;
+use crate::program::data_decision::DataDecision;
 use crate::program::ram::RamUse;
 use crate::program::run::RunCycles;
 use crate::study::tenants::Tenant;
@@ -16,7 +17,7 @@ use dmo_analysis::firmware::{ArenaUse, Placed};
 use dmo_analysis::profile::overlap::Access;
 use dmo_analysis::profile::{LayerProfile, Pair, Profile};
 use dmo_analysis::trace::{Address, Ending, Exit, Location, Locations, Program, Role};
-use dmo_analysis::wording::{counted, first_names, grouped};
+use dmo_analysis::wording::{counted, first_lines, first_names, grouped};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
@@ -131,6 +132,9 @@ impl std::fmt::Display for Warning {
     }
 }
 
+/// At most this many layers are named in which data decide something.
+const MOST_DECIDED: usize = 5;
+
 /// A run of a program, of now or of a saved trace.
 #[derive(Debug)]
 pub struct RunReport<'a> {
@@ -152,6 +156,9 @@ pub struct RunReport<'a> {
     pub cycles: Option<&'a RunCycles>,
     /// What the layers did to their buffers.
     pub profile: &'a Profile,
+    /// For each layer where data decide what it accesses, or `None` where it is not known; `None` if that
+    /// was not asked for.
+    pub decisions: Option<&'a [Option<Vec<DataDecision>>]>,
     /// What the reader should know besides.
     pub warnings: Vec<Warning>,
     /// The RAM that the run took; `None` for a saved trace.
@@ -175,6 +182,9 @@ struct Json<'a> {
     cycles: Option<&'a RunCycles>,
     ram: Option<&'a RamUse>,
     layers: &'a [LayerProfile],
+    /// For each layer the instructions at which data decide what it accesses: none if that is the same on
+    /// every input. Null where it is not known, or was not asked for.
+    data_decisions: Option<&'a [Option<Vec<DataDecision>>]>,
     locations: &'a Locations,
     warnings: &'a [Warning],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -195,6 +205,7 @@ impl Serialize for RunReport<'_> {
             cycles: self.cycles,
             ram: self.ram.as_ref(),
             layers: &self.profile.layers,
+            data_decisions: self.decisions,
             locations: &self.ending.locations,
             warnings: &self.warnings,
             arena: self.arena.map(|(_, arena)| arena),
@@ -288,6 +299,7 @@ impl RunReport<'_> {
         };
         let data_dependent = match layer.data_dependent {
             Some(true) => "yes",
+            _ if self.decisions_of(index).is_some_and(<[_]>::is_empty) => "never",
             Some(false) => "no",
             None => "not checked",
         };
@@ -361,6 +373,32 @@ impl RunReport<'_> {
         }
     }
 
+    /// Where data decide what a layer accesses; `None` if it is not known.
+    fn decisions_of(&self, index: usize) -> Option<&[DataDecision]> {
+        self.decisions?.get(index)?.as_deref()
+    }
+
+    /// On how many layers, and where not, what was shown holds on every input.
+    fn every_input(&self) -> Option<String> {
+        let all = self.decisions?;
+        let layers = self.profile.layers.iter().enumerate();
+        let decided = layers.filter_map(|(index, layer)| {
+            let decision = self.decisions_of(index)?.first()?;
+            let decided = independence::line(decision);
+            Some(format!(
+                "layer {index} '{}': data decide {decided}",
+                plain(&layer.name)
+            ))
+        });
+        let never = all.iter().flatten().filter(|it| it.is_empty()).count();
+        let sentence = format!(
+            "every input: in {never} of {} loads and stores do not depend on its inputs",
+            counted(all.len() as u64, "layer", "layers")
+        );
+        let lines = [sentence].into_iter().chain(decided).collect();
+        Some(first_lines(lines, 1 + MOST_DECIDED).join("\n  "))
+    }
+
     /// Both instructions of a binding; a file is named once.
     fn places(&self, store: &Access, load: &Access) -> String {
         let has_line = |access: &Access| {
@@ -408,6 +446,7 @@ impl RunReport<'_> {
             ),
         }
         notes.extend(loaded);
+        notes.extend(self.every_input());
         notes.extend(
             self.warnings
                 .iter()

@@ -63,6 +63,7 @@ const FLOORS: [(&str, &[&str]); 4] = [
             "endless",
             "timing",
             "interpreter",
+            "taint",
             "translator",
             "engine",
         ],

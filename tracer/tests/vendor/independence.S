@@ -19,6 +19,10 @@
 // 16  as 3, where the function loads input
 // 17  as 11, with the decision in memory between
 // 18  goes on where input[0] says, which is always the same place
+// 19  as 11, by a way that comes twice by where both meet, and only then accesses what the other has accessed
+// 20  STREX, after an LDREX from the stack that is conditional
+// 21  a branch into an IT block, where the architecture does not say what happens
+// 22  stores to a variable
   .syntax unified
   .thumb
   .global arm_reshape_s8
@@ -64,6 +68,46 @@ arm_reshape_s8:
   subs r5, r2, #1
   strb r4, [r1, r5]
 1:
+#elif KIND == 19
+  movs r5, #3
+  movs r7, #0
+  cmp r4, #77
+  bne 1f
+  strb r4, [r1]
+  movs r5, #5
+  movs r7, #1
+1:
+  cmp r7, #1
+  bge 5f
+  strb r4, [r1]
+  movs r5, #3
+  adds r7, #1
+  b 1b
+5:
+  cmp r5, #5
+  bne 1f
+  subs r5, r2, #1
+  strb r4, [r1, r5]
+1:
+#elif KIND == 20
+  clrex
+  mov r7, sp
+  cmp r4, #77
+  it ne
+  ldrexbne r5, [r7]
+  mov r7, r1
+  strexb r5, r4, [r7]
+#elif KIND == 21
+  ands r5, r2, #0
+  movs r7, #0
+  cmp r7, r4
+  cbnz r4, 1f
+  .short 0xbf08
+1:
+  strb r4, [r1]
+#elif KIND == 22
+  ldr r5, =variable
+  str r2, [r5]
 #elif KIND == 18
   ands r4, #0
   adr r5, 2f
@@ -130,3 +174,7 @@ least:
 #endif
   mvn r4, #99
   pop {r5, r7, pc}
+#if KIND == 22
+  .ltorg
+  .comm variable, 4
+#endif

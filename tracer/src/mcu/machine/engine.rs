@@ -66,7 +66,7 @@ pub(super) trait Engine<'a>: Sight {
         Vec::new()
     }
     /// Where it can; false where it cannot.
-    fn follow_data(&mut self) -> bool {
+    fn follow_data(&mut self, _follow: bool) -> bool {
         false
     }
     fn mark_data(&mut self, _marks: &DataMarks) {}

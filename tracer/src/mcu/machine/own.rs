@@ -263,8 +263,8 @@ impl<'a> Engine<'a> for OwnEngine<'a> {
         self.engine.unknown_outcomes().collect()
     }
 
-    fn follow_data(&mut self) -> bool {
-        self.engine.follow_data();
+    fn follow_data(&mut self, follow: bool) -> bool {
+        self.engine.follow_data(follow);
         true
     }
 
@@ -278,6 +278,9 @@ impl<'a> Engine<'a> for OwnEngine<'a> {
         }
         taint.mark_memory(addresses(&marks.arguments), false);
         taint.set_own_memory(addresses(&marks.own));
+        if let Some(given) = &marks.given {
+            taint.set_given_memory(addresses(given));
+        }
         taint.mark_registers(marks.registers, marks.singles);
     }
 

@@ -2,9 +2,9 @@
 
 use super::{MeasuredPair, VerifiedLayer, VerifyError, failed};
 use crate::mcu::machine::Limits;
-use crate::measure::independence::{DataDecision, Decides};
 use crate::model::Deployment;
 use crate::model::overlaps::{Allowed, for_every_outcome};
+use crate::program::data_decision::{DataDecision, Decides};
 use dmo_analysis::graph::Graph;
 use dmo_analysis::profile::Refusal;
 
@@ -24,8 +24,8 @@ pub(super) fn grant(
             continue;
         }
         let step = deployment.step(layer.operator);
-        let measured = for_every_outcome(deployment, step, inputs, limits);
-        let Some(allowed) = measured.map_err(|error| failed(step, error))? else {
+        let measured = for_every_outcome(deployment, step, inputs, limits, is_decided);
+        let Some((allowed, outcomes)) = measured.map_err(|error| failed(step, error))? else {
             continue;
         };
         for pair in &mut layer.pairs {
@@ -36,7 +36,8 @@ pub(super) fn grant(
             }
         }
         if let Some(decisions) = &mut layer.decisions {
-            decisions.retain(|it| !decides(it));
+            // What is allowed holds whichever of these are made.
+            decisions.retain(|it| !decides(it) || !outcomes.contains(&it.address.0));
         }
     }
     Ok(())

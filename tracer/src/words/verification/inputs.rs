@@ -1,7 +1,7 @@
 //! Whether what was shown on the inputs tried holds on all of them.
 
-use crate::measure::independence::DataDecision;
 use crate::model::verify::{Verification, VerifiedLayer};
+use crate::program::data_decision::DataDecision;
 use crate::words::independence;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::wording::{counted, first_lines};
@@ -64,8 +64,8 @@ impl EveryInput {
 
     /// What it says, in a sentence without its full stop.
     pub(super) fn statement(&self, inputs: u64) -> String {
-        let others = self.dependent_operators.len() + self.unknown_operators;
-        let operators = self.independent_operators + others;
+        let dependent = self.dependent_operators.len();
+        let operators = self.independent_operators + dependent + self.unknown_operators;
         if self.holds {
             return format!(
                 "every one: in none of the {operators} operators do loads and stores depend on the data"
@@ -73,9 +73,19 @@ impl EveryInput {
         }
         format!(
             "every one for {} of {operators} operators, in which loads and stores do not depend on the \
-             data; for the others the {} tried",
+             data{}{}",
             self.independent_operators,
-            counted(inputs, "input", "inputs")
+            match dependent {
+                0 => String::new(),
+                _ => format!(
+                    "; the {} tried for {dependent}",
+                    counted(inputs, "input", "inputs")
+                ),
+            },
+            match self.unknown_operators {
+                0 => String::new(),
+                unknown => format!("; of {unknown} nothing is known"),
+            }
         )
     }
 
