@@ -85,15 +85,15 @@ pub struct Taint {
 enum Underway {
     /// All that is written until this address depends.
     Short(u32),
-    /// What depends is followed, and is this where the ways meet.
+    /// What depends where the ways meet is known.
     Long(LongDetour),
 }
 
 impl Underway {
-    fn ends_at(&self, core: &Core) -> bool {
+    fn ends_at(&mut self, core: &Core) -> bool {
         match self {
             Self::Short(end) => *end == core.r[15] && core.it == 0,
-            Self::Long(detour) => detour.meeting.is_at(core),
+            Self::Long(detour) => detour.ends_at(core),
         }
     }
 }
@@ -182,7 +182,11 @@ impl Taint {
     /// Follows an instruction that is about to be executed.
     pub(crate) fn follow(&mut self, step: Step, memory: &mut Memory) {
         let pc = step.pc();
-        self.end_detours(step.core, memory);
+        self.end_detours(step.core);
+        // All that happens on it is known.
+        if let Some(Underway::Long(_)) = self.underway.last() {
+            return;
+        }
         if self.memory.any(pc, step.bytes.into()) {
             self.note(pc, Decision::Code);
         }
@@ -206,13 +210,10 @@ impl Taint {
     }
 
     /// Ends the detours whose ways meet here.
-    fn end_detours(&mut self, core: &Core, memory: &Memory) {
-        while self.underway.last().is_some_and(|it| it.ends_at(core)) {
+    fn end_detours(&mut self, core: &Core) {
+        while self.underway.last_mut().is_some_and(|it| it.ends_at(core)) {
             if let Some(Underway::Long(detour)) = self.underway.pop() {
                 self.places = detour.places;
-                for address in detour.stored {
-                    self.set_memory(memory, address, 1, true);
-                }
             }
         }
     }

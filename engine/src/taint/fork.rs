@@ -25,15 +25,29 @@ const MOST_INSTRUCTIONS: [u32; 3] = [64, 512, 4096];
 const MOST_ASIDE: u64 = 1 << 22;
 const MOST_ASIDE_EACH: u64 = 64;
 /// Branches on data on the ways of branches on data, at most.
-const MOST_DEEP: usize = 3;
+const MOST_DEEP: u32 = 3;
 
 /// What is known of a branch whose ways were executed aside.
 pub(super) struct LongDetour {
-    pub(super) meeting: Meeting,
+    /// Where each begins, and how many instructions it takes to where they meet.
+    ways: [(u32, u64); 2],
+    /// When the ways meet, in executed instructions; `None` before the first instruction of either.
+    end: Option<u64>,
     /// Registers that depend there.
     pub(super) places: Places,
     /// Bytes that either way stores to: they depend there.
-    pub(super) stored: BTreeSet<u32>,
+    stored: BTreeSet<u32>,
+}
+
+impl LongDetour {
+    /// Whether the ways meet here; at its first instruction a way is known by its address.
+    pub(super) fn ends_at(&mut self, core: &Core) -> bool {
+        let end = *self.end.get_or_insert_with(|| {
+            let taken = self.ways.iter().find(|(start, _)| *start == core.r[15]);
+            core.time + taken.map_or(0, |(_, instructions)| *instructions)
+        });
+        core.time == end
+    }
 }
 
 /// A place where ways meet: outside IT blocks, and with the same stack pointer.
@@ -51,10 +65,6 @@ impl Meeting {
             stack_pointer: core.r[13],
         })
     }
-
-    pub(super) fn is_at(self, core: &Core) -> bool {
-        Self::of(core) == Some(self)
-    }
 }
 
 /// What is executed aside.
@@ -66,7 +76,7 @@ pub(super) struct Aside {
     pub(super) does_harm: bool,
     /// Accesses that others ask about, in order.
     pub(super) accesses: Vec<Access>,
-    deep: usize,
+    deep: u32,
 }
 
 /// An access: what kind, and of which bytes.
@@ -110,54 +120,69 @@ impl Taint {
     /// detour from here on.
     pub(super) fn fork(&mut self, step: Step, memory: &mut Memory) -> bool {
         let is_outermost = self.aside.is_none();
-        let deep = self.aside.as_ref().map_or(0, |aside| aside.deep);
-        let does_harm = self.aside.as_ref().is_some_and(|aside| aside.does_harm);
-        // Executed aside or not, the same branch has to be found to have the same detour.
-        let is_deep = deep + self.underway.len() >= MOST_DEEP;
-        if is_deep || does_harm || self.spent_aside > self.may_spend(step.core.time) {
-            return false;
-        }
+        let spent = self.spent_aside > self.may_spend(step.core.time);
         let aside = self.aside.get_or_insert_default();
-        aside.deep += 1 + self.underway.len();
+        let may_fork = aside.deep < MOST_DEEP && !aside.does_harm && !spent;
+        aside.deep += 1;
         memory.is_aside = true;
-        let mut limits = MOST_INSTRUCTIONS.into_iter();
+        let mut limits = MOST_INSTRUCTIONS.into_iter().filter(|_| may_fork);
         let found = limits.find_map(|most| self.meeting(step, memory, most));
         memory.is_aside = !is_outermost;
         if let Some(aside) = &mut self.aside {
-            aside.deep = deep;
+            aside.deep -= 1;
         }
         if is_outermost {
             self.aside = None;
         }
-        let forked = found.is_some();
-        self.underway.extend(found.map(Underway::Long));
-        forked
+        let Some((detour, accesses)) = found else {
+            return false;
+        };
+        // Of an outer way that is executed aside these are undone with it.
+        for &address in &detour.stored {
+            self.set_memory(memory, address, 1, true);
+        }
+        if let Some(aside) = &mut self.aside {
+            aside.accesses.extend(accesses);
+        }
+        self.underway.push(Underway::Long(detour));
+        true
     }
 
-    /// Where both ways meet, and what depends there.
-    fn meeting(&mut self, step: Step, memory: &mut Memory, most: u32) -> Option<LongDetour> {
+    /// Where both ways meet, what depends there, and what both access.
+    fn meeting(
+        &mut self,
+        step: Step,
+        memory: &mut Memory,
+        most: u32,
+    ) -> Option<(LongDetour, Vec<Access>)> {
         let starts = ways(step.pc(), step.core.it, step.operation, step.bytes)?;
         let starts = starts.into_iter().map(|node| self.start(step.core, node));
         let starts: Vec<Core> = starts.collect::<Option<_>>()?;
-        let [first, second] = <[Core; 2]>::try_from(starts).ok()?;
-        let mut walk = |core, end: &dyn Fn(Meeting, &[Access]) -> bool| {
-            self.walk(core, memory, (step.features, most), end)
+        let starts = <[Core; 2]>::try_from(starts).ok()?;
+        let mut walk = |start: &Core, end: &dyn Fn(Meeting, &[Access]) -> bool| {
+            self.walk(start.clone(), memory, (step.features, most), end)
         };
-        let passed = walk(first.clone(), &|_, _| false);
-        let second = walk(second, &|here, accesses| {
+        let passed = walk(&starts[0], &|_, _| false);
+        let second = walk(&starts[1], &|here, accesses| {
             let known = passed.places.get(&here);
             known.is_some_and(|&count| passed.accesses[..count] == *accesses)
         });
         let (second_core, second_places) = second.end?;
         let meeting = Meeting::of(&second_core)?;
-        let first = walk(first, &|here, _| here == meeting);
+        let first = walk(&starts[0], &|here, _| here == meeting);
         let (first_core, first_places) = first.end?;
-        let alike = unfollowed(&first_core) == unfollowed(&second_core);
-        alike.then(|| LongDetour {
-            meeting,
+        let instructions = |end: &Core| end.time - step.core.time;
+        let detour = LongDetour {
+            ways: [
+                (starts[0].r[15], instructions(&first_core)),
+                (starts[1].r[15], instructions(&second_core)),
+            ],
+            end: None,
             places: first_places | second_places | differences(&first_core, &second_core),
             stored: first.stored.union(&second.stored).copied().collect(),
-        })
+        };
+        let alike = unfollowed(&first_core) == unfollowed(&second_core);
+        alike.then_some((detour, second.accesses))
     }
 
     /// What may be executed aside until this time.
@@ -198,15 +223,14 @@ impl Taint {
         };
         for _ in 0..most {
             self.spent_aside += 1;
-            self.end_detours(&core, memory);
+            self.end_detours(&core);
             // On a detour it need not come by here.
             if self.underway.is_empty()
                 && let Some(here) = Meeting::of(&core)
             {
                 let accesses = self.aside.as_ref().map_or(&[][..], |it| &it.accesses);
                 let accesses = &accesses[accessed..];
-                // The program ends a detour where it first comes by.
-                if !way.places.contains_key(&here) && is_end(here, accesses) {
+                if is_end(here, accesses) {
                     way.end = Some((core.clone(), self.places));
                     break;
                 }
