@@ -93,6 +93,10 @@ fn modules(folder: &str) -> BTreeMap<Module, String> {
     let sources = files().into_iter().filter_map(|(path, bytes)| {
         let module = path.strip_prefix(folder)?.strip_prefix('/')?;
         let module = module.strip_suffix(".rs")?;
+        let is_test = module.split('/').any(|part| part == "tests");
+        if is_test {
+            return None;
+        }
         Some((module.to_owned(), String::from_utf8(bytes).unwrap()))
     });
     sources
