@@ -28,7 +28,8 @@ pub(crate) fn is_endless(start: u32, features: &Features, memory: &Memory) -> bo
     false
 }
 
-fn instruction_at(pc: u32, features: &Features, memory: &Memory) -> Option<Instruction> {
+/// The instruction at an address, if there is one.
+pub(crate) fn instruction_at(pc: u32, features: &Features, memory: &Memory) -> Option<Instruction> {
     let first = memory.fetch(pc).ok()?;
     let second = match length(first) {
         2 => 0,

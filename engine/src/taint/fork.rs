@@ -5,13 +5,13 @@
 //! which was taken. What both leave in the same state does not depend.
 
 use super::memory::TaintedMemory;
-use super::paths::{Node, ways};
+use super::paths::{Node, fixed_instruction, ways};
 use super::places::{C, COMPARED, EXCEPTIONS, GE, N, Places, Q, V, Z, core};
 use super::transfer::Kind;
 use super::{LR, Step, Taint, Underway};
 use crate::core::Core;
 use crate::cycles::Cycles;
-use crate::decode::{decode, it_rule, length};
+use crate::decode::it_rule;
 use crate::features::Features;
 use crate::interpreter::{Flow, step};
 use crate::memory::Memory;
@@ -41,12 +41,17 @@ pub(super) struct LongDetour {
 
 impl LongDetour {
     /// Whether the ways meet here; at its first instruction a way is known by its address.
-    pub(super) fn ends_at(&mut self, core: &Core) -> bool {
+    pub(super) fn ends_at(&mut self, here: &Core) -> bool {
         let end = *self.end.get_or_insert_with(|| {
-            let taken = self.ways.iter().find(|(start, _)| *start == core.r[15]);
-            core.time + taken.map_or(0, |(_, instructions)| *instructions)
+            let taken = self.ways.iter().find(|(start, _)| *start == here.r[15]);
+            let known = taken.map(|(_, instructions)| *instructions);
+            if known.is_none() {
+                // Of a way that is neither nothing is known.
+                self.places = Places::MAX & !core(15);
+            }
+            here.time + known.unwrap_or(0)
         });
-        core.time == end
+        here.time == end
     }
 }
 
@@ -260,7 +265,7 @@ impl Taint {
         if self.stops.contains(&core.r[15]) {
             return false;
         }
-        let Some(instruction) = instruction(core.r[15], memory, features) else {
+        let Some(instruction) = fixed_instruction(core.r[15], features, memory) else {
             return false;
         };
         if core.it != 0 && !it_rule(&instruction).allows(core.it) {
@@ -279,19 +284,6 @@ impl Taint {
         let does_harm = self.aside.as_ref().is_none_or(|aside| aside.does_harm);
         !does_harm && step(core, memory, features, operation, *bytes) == Ok(Flow::Next)
     }
-}
-
-/// An instruction of code that nothing can change.
-fn instruction(pc: u32, memory: &Memory, features: &Features) -> Option<Instruction> {
-    if !memory.is_read_only(pc, 4) {
-        return None;
-    }
-    let first = memory.fetch(pc).ok()?;
-    let second = match length(first) {
-        2 => 0,
-        _ => memory.fetch(pc.wrapping_add(2)).ok()?,
-    };
-    decode(first, second, features).ok()
 }
 
 /// What of FPSCR is cumulated, and what is neither that nor a flag: modes.

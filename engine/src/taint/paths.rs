@@ -3,7 +3,7 @@
 
 use super::footprint::{Footprint, footprint};
 use super::places::{Places, core, float};
-use crate::decode::{decode, length};
+use crate::endless::instruction_at;
 use crate::features::Features;
 use crate::interpreter::advanced;
 use crate::memory::Memory;
@@ -78,25 +78,12 @@ struct Code<'a> {
 }
 
 impl Code<'_> {
-    /// Of code that nothing can change.
-    fn instruction(&self, pc: u32) -> Option<Instruction> {
-        if !self.memory.is_read_only(pc, 4) {
-            return None;
-        }
-        let first = self.memory.fetch(pc).ok()?;
-        let second = match length(first) {
-            2 => 0,
-            _ => self.memory.fetch(pc.wrapping_add(2)).ok()?,
-        };
-        decode(first, second, self.features).ok()
-    }
-
     /// What is done at a node, and the nodes after it; `None` where it is more than a detour may do.
     fn step(&self, node: Node) -> Option<(Done, Vec<Node>)> {
         let Node::At(pc, it) = node else {
             return None;
         };
-        let instruction = self.instruction(pc)?;
+        let instruction = fixed_instruction(pc, self.features, self.memory)?;
         let operation = &instruction.operation;
         let footprint = footprint(operation, it != 0);
         let mut done = Done {
@@ -253,6 +240,16 @@ impl Access {
         };
         access.filter(|access| access.loaded & (core(13) | core(15)) == 0)
     }
+}
+
+/// An instruction of code that nothing can change.
+pub(super) fn fixed_instruction(
+    pc: u32,
+    features: &Features,
+    memory: &Memory,
+) -> Option<Instruction> {
+    let is_fixed = memory.is_read_only(pc, 4);
+    is_fixed.then(|| instruction_at(pc, features, memory))?
 }
 
 /// Where a branch may go on; `None` where the instruction is none, or one that does more.
