@@ -10,14 +10,14 @@ const MOST_NAMED: usize = 3;
 /// whichever conditional loads and stores are made.
 pub fn sentence(decisions: &[DataDecision], every_outcome: bool) -> String {
     if decisions.is_empty() && every_outcome {
-        return "data decide nothing but which conditional loads and stores are made: this holds on every input"
+        return "data decide nothing but which conditional loads and stores are made: O_s holds on every input"
             .to_owned();
     }
     if decisions.is_empty() {
-        return "loads and stores do not depend on the data: this holds on every input".to_owned();
+        return "loads and stores do not depend on the data: O_s holds on every input".to_owned();
     }
     let count = counted(decisions.len() as u64, "instruction", "instructions");
-    format!("data decide loads and stores at {count}: this was shown on the inputs tried")
+    format!("data decide loads and stores at {count}: O_s holds on the inputs tried")
 }
 
 /// The first few instructions, a line each.
