@@ -26,15 +26,13 @@ use crate::measure::calls::{Calls, Stale, other_content};
 use crate::measure::outcomes::Outcomes;
 use crate::program::data_decision::DataDecision;
 use crate::program::other_inputs::{Variation, inputs_of};
-use crate::program::record::Message;
-use crate::program::run::on_two_threads;
+use crate::program::record::{Listener, Message, recording};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::profile::pattern::PatternRecorder;
 use dmo_analysis::profile::{LayerProfile, OtherInput, Profiler};
 use dmo_analysis::trace::{AccessKind, Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
 
 /// The measurement of a kernel on a shape.
@@ -203,13 +201,13 @@ fn outside(contract: &Contract, overrun: Overrun) -> MeasureError {
 
 /// Sends accesses on, and remembers the first store into a guard, whatever becomes of its
 /// bytes later.
-fn deliver(
-    sender: &SyncSender<Message>,
+fn deliver<'a>(
+    listener: Listener<'a>,
     frame: &Frame,
     overrun: &Arc<Mutex<Option<Overrun>>>,
     outcomes: &Outcomes,
-) -> Deliver<'static> {
-    let (sender, guards, overrun) = (sender.clone(), frame.guards(), Arc::clone(overrun));
+) -> Deliver<'a> {
+    let (guards, overrun) = (frame.guards(), Arc::clone(overrun));
     let mut keeps = outcomes.filter();
     Box::new(move |mut batch| {
         if let Some(keeps) = &mut keeps {
@@ -225,7 +223,7 @@ fn deliver(
             });
             *overrun = ranges.find_map(|range| guards.overrun_by(&range));
         }
-        sender.send(Message::Accesses(batch)).is_ok()
+        listener(Message::Accesses(batch))
     })
 }
 
@@ -397,7 +395,7 @@ impl<'a> Bench<'a> {
         outcomes: &Outcomes,
         sink: &mut dyn TraceSink,
     ) -> Result<(Vec<u32>, Option<Cycles>), MeasureError> {
-        let emulate = |sender: SyncSender<Message>| {
+        let emulate = |listener: Listener| {
             // A store after all buffers faults.
             let (layer, mut frame) = self.apart()?;
             self.prepare(&layer.tensors, &mut frame, Stale::Other, varied(0))?;
@@ -423,7 +421,7 @@ impl<'a> Bench<'a> {
                 let overrun = Arc::new(Mutex::new(None));
                 caller
                     .machine
-                    .deliver_to(deliver(&sender, &frame, &overrun, outcomes));
+                    .deliver_to(deliver(listener, &frame, &overrun, outcomes));
                 // Scratch memory lies apart from everything: what happens in it decides no O_s.
                 let overlapping = layer.tensors.iter();
                 let overlapping = overlapping.filter(|tensor| tensor.role != Role::Scratch);
@@ -435,25 +433,25 @@ impl<'a> Bench<'a> {
                 caller.machine.watch(watched.collect())?;
                 caller.fill(&frame)?;
                 // Whether anybody still listens shows when a batch is delivered.
-                let _ = sender.send(Message::Begin(layer, caller.machine.now()));
+                let _ = listener(Message::Begin(layer, caller.machine.now()));
                 let begun = caller.machine.cycles();
                 call(self.contract, &mut caller, &frame, &arguments)?;
                 caller.machine.flush();
                 let cycles = caller.machine.cycles_since(begun);
                 cycles
                     .into_iter()
-                    .for_each(|it| drop(sender.send(Message::Cycles(it))));
+                    .for_each(|it| _ = listener(Message::Cycles(it)));
                 if let Some(overrun) = overrun.lock().ok().and_then(|mut it| it.take()) {
                     return Err(outside(self.contract, overrun));
                 }
-                let _ = sender.send(Message::End(caller.machine.now()));
+                let _ = listener(Message::End(caller.machine.now()));
             }
             if !are_all || outcomes.depend_on_any(&caller.machine.unknown_outcomes()) {
                 return Err(MeasureError::UnknownOutcomes);
             }
             Ok::<_, MeasureError>(caller.machine.entered())
         };
-        let (entered, recorded) = on_two_threads(emulate, sink, &mut |_| ())?;
+        let (entered, recorded) = recording(emulate, sink, &mut |_| ())?;
         Ok((entered, recorded.cycles.first().copied()))
     }
 

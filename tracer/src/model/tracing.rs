@@ -6,8 +6,7 @@ use crate::call::{CallError, Caller, Frame};
 use crate::mcu::machine::{Limits, Observation, Watch};
 use crate::measure::{MeasureError, SCRATCH};
 use crate::program::data_decision::DataDecision;
-use crate::program::record::{Message, Recorded};
-use crate::program::run::on_one_thread;
+use crate::program::record::{Listener, Message, Recorded, recording};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
 
@@ -207,7 +206,7 @@ impl TracedLayer {
             loads: true,
         });
         let watches: Vec<Watch> = watches.collect();
-        let emulate = |send: &dyn Fn(Message) -> bool| {
+        let emulate = |listener: Listener| {
             let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
             let follows_data = self.follows_data && caller.follow_data();
             if self.in_detail {
@@ -215,17 +214,17 @@ impl TracedLayer {
                 caller.machine.note_entries(&library.entries())?;
             }
             caller.fill(&self.frame)?;
-            let deliver = |batch| send(Message::Accesses(batch));
+            let deliver = |batch| listener(Message::Accesses(batch));
             caller.machine.deliver_pages_to(Box::new(deliver));
             caller.machine.watch(watches)?;
             // Whether anybody still listens shows when a batch is delivered.
-            let _ = send(Message::Begin(self.layer.clone(), caller.machine.now()));
+            let _ = listener(Message::Begin(self.layer.clone(), caller.machine.now()));
             let begun = caller.machine.cycles();
             step.call(&mut caller, &self.frame, &calls)?;
             if let Some(cycles) = caller.machine.cycles_since(begun) {
-                let _ = send(Message::Cycles(cycles));
+                let _ = listener(Message::Cycles(cycles));
             }
-            let _ = send(Message::End(caller.machine.now()));
+            let _ = listener(Message::End(caller.machine.now()));
             let stored = step.outputs.iter().chain(&step.states);
             let outputs = stored.map(|&tensor| {
                 let address = self.addresses[tensor.0].unwrap_or(Address(0));
@@ -246,7 +245,7 @@ impl TracedLayer {
             };
             Ok::<_, MeasureError>(traced)
         };
-        let (traced, recorded) = on_one_thread(emulate, sink)?;
+        let (traced, recorded) = recording(emulate, sink, &mut |_| ())?;
         Ok(Traced { recorded, ..traced })
     }
 }

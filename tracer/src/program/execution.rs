@@ -9,7 +9,7 @@ use crate::program::hooks::{BufferRange, HookError, HookedCall, Hooks, is_of_lib
 use crate::program::interpreter::{EventError, EventKind, Interpreted, ReadError};
 use crate::program::marks::{Mark, MarkError, Marks, read_layer};
 use crate::program::process::{Halt, Process};
-use crate::program::record::RecordError;
+use crate::program::record::{Panicked, RecordError};
 use crate::program::semihosting::Host;
 use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Exit, Layer, Time};
@@ -34,8 +34,14 @@ pub enum RunError {
     TooManyLayers { limit: usize },
     #[error("{0}")]
     Fault(Box<Fault>),
-    #[error("the emulating thread panicked")]
+    #[error("the emulation panicked")]
     Panic,
+}
+
+impl From<Panicked> for RunError {
+    fn from(_: Panicked) -> Self {
+        Self::Panic
+    }
 }
 
 impl From<ReadError> for RunError {

@@ -7,13 +7,12 @@ use super::execution::{LayerSource, Program, ProgramEvent, RunError};
 use super::fault::Fault;
 use super::interpreter::Interpreted;
 use super::process::Halt;
-use super::record::{Message, RecordError, Recorded};
-use super::run::{Panicked, gap, on_two_threads, with_unlisted};
+use super::record::{Listener, Message, Panicked, RecordError, Recorded, recording};
+use super::run::{gap, with_unlisted};
 use crate::mcu::machine::{Limits, MachineError, Watch};
 use dmo_analysis::trace::{Address, Locations, Time, TraceSink};
 use rangemap::RangeSet;
 use std::ops::Range;
-use std::sync::mpsc::SyncSender;
 
 /// Bytes to be stored, and where.
 pub type Content = Vec<(Address, Vec<u8>)>;
@@ -77,27 +76,28 @@ impl From<Panicked> for InferenceError {
     }
 }
 
-/// Runs a program to its first inference, as `start` does, and then inferences on these inputs. The
-/// trace goes to `sink`.
+/// Runs what is hosted to its first inference, as `start` does, and then inferences on these inputs.
+/// The trace goes to `sink`.
 ///
 /// # Errors
 /// When the program cannot go on, or an inference is not what the model says.
-pub fn run<'a>(
-    inferences: &Inferences<'a>,
-    start: impl FnOnce() -> Result<AtInference<'a>, AllocationError> + Send,
+pub fn run<H>(
+    inferences: &Inferences,
+    hosted: &H,
+    start: impl FnOnce(&H) -> Result<AtInference, AllocationError>,
     sink: &mut dyn TraceSink,
 ) -> Result<(Run, Recorded), InferenceError> {
     let layers = LayerSource::Interpreted(inferences.interpreted);
-    let emulate = |sender| Emulation::new(inferences, &layers, start()?, sender)?.run();
-    let (run, recorded) = on_two_threads(emulate, sink, &mut |_| ())?;
-    Ok((run, recorded))
+    let emulate =
+        |listener: Listener| Emulation::new(inferences, &layers, start(hosted)?, listener)?.run();
+    recording(emulate, sink, &mut |_| ())
 }
 
-/// The emulating thread.
+/// A program, and whom to tell of it.
 struct Emulation<'a, 'b> {
     inferences: &'b Inferences<'a>,
     program: Program<'b>,
-    sender: SyncSender<Message>,
+    listener: Listener<'b>,
     /// r0, r1, stack pointer, link register and program counter at the entry of the runtime's
     /// function.
     entry: [(usize, u32); 5],
@@ -109,21 +109,18 @@ impl<'a: 'b, 'b> Emulation<'a, 'b> {
         inferences: &'b Inferences<'a>,
         layers: &'b LayerSource<'b>,
         start: AtInference<'b>,
-        sender: SyncSender<Message>,
+        listener: Listener<'b>,
     ) -> Result<Self, InferenceError> {
         let mut program = Program::resume(start.process, layers)?;
         let machine = &mut program.process.machine;
         machine.renew_limits(inferences.limits);
-        let batches = sender.clone();
-        machine.deliver_pages_to(Box::new(move |batch| {
-            batches.send(Message::Accesses(batch)).is_ok()
-        }));
+        machine.deliver_pages_to(Box::new(move |batch| listener(Message::Accesses(batch))));
         let entry = [0, 1, 13, 14, 15].map(|index| (index, machine.register(index)));
         let arena = &inferences.interpreted.placed.arena;
         Ok(Self {
             inferences,
             program,
-            sender,
+            listener,
             entry,
             known: RangeSet::from_iter([arena.clone()]),
         })
@@ -223,6 +220,6 @@ impl<'a: 'b, 'b> Emulation<'a, 'b> {
 
     /// Whether anybody still listens shows when the next batch is delivered.
     fn send(&self, message: Message) {
-        let _ = self.sender.send(message);
+        let _ = (self.listener)(message);
     }
 }

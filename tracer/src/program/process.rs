@@ -23,7 +23,7 @@ pub struct Process<'a> {
     /// The program.
     pub target: &'a Target,
     /// The microcontroller.
-    pub machine: Machine<'static>,
+    pub machine: Machine<'a>,
     semihosting: Semihosting<'a>,
     /// The event register: set by SEV, cleared by the next WFE, which does not wait then.
     has_event: bool,

@@ -3,10 +3,12 @@
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Batch, RawAccess};
 use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A message of the emulating thread to the recording one, in program order.
+/// A message of the emulation to the recorder, in program order.
 #[derive(Debug)]
 pub enum Message {
     /// A layer (or a gap) begins.
@@ -65,9 +67,41 @@ pub struct Recorded {
     pub cycles: Vec<Cycles>,
 }
 
+/// The emulation panicked.
+#[derive(Debug)]
+pub struct Panicked;
+
+/// Takes the messages of an emulation; false once a message made the trace useless.
+pub type Listener<'a> = &'a dyn Fn(Message) -> bool;
+
+/// Records into `sink` what `emulate` sends. `progress` receives the time now and then.
+///
+/// # Errors
+/// Those of `emulate`, when that panics, and when a message makes the trace useless.
+pub fn recording<T, E: From<RecordError> + From<Panicked>>(
+    emulate: impl FnOnce(Listener) -> Result<T, E>,
+    sink: &mut dyn TraceSink,
+    progress: &mut dyn FnMut(Time),
+) -> Result<(T, Recorded), E> {
+    let recorder = RefCell::new((Recorder::new(sink, progress), Ok(())));
+    // A failed recorder no longer listens: the emulation then ends at once.
+    let take = |message| {
+        let (recorder, outcome) = &mut *recorder.borrow_mut();
+        if outcome.is_ok() {
+            *outcome = recorder.take(message);
+        }
+        outcome.is_ok()
+    };
+    let emulated = catch_unwind(AssertUnwindSafe(|| emulate(&take))).map_err(|_| E::from(Panicked));
+    let (recorder, outcome) = recorder.into_inner();
+    outcome?;
+    Ok((emulated??, recorder.finish()))
+}
+
 /// Turns messages into a trace.
-pub struct Recorder<'a> {
+struct Recorder<'a> {
     sink: &'a mut dyn TraceSink,
+    progress: &'a mut dyn FnMut(Time),
     layer: Option<Layer>,
     /// Memory of the layer's tensors: disjoint, by address.
     places: Vec<OwnedRange>,
@@ -80,10 +114,10 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Records into `sink`.
-    pub fn new(sink: &'a mut dyn TraceSink) -> Self {
+    fn new(sink: &'a mut dyn TraceSink, progress: &'a mut dyn FnMut(Time)) -> Self {
         Self {
             sink,
+            progress,
             layer: None,
             places: Vec::new(),
             recent: Box::new([Recent::NOWHERE; RECENT]),
@@ -98,15 +132,19 @@ impl<'a> Recorder<'a> {
     ///
     /// # Errors
     /// When a store crosses the end of a tensor: its bytes cannot be told apart.
-    pub fn take(&mut self, message: Message) -> Result<(), RecordError> {
+    fn take(&mut self, message: Message) -> Result<(), RecordError> {
         match message {
             Message::Begin(layer, time) => {
+                (self.progress)(time);
                 self.sink.begin_layer(&layer, time);
                 self.places = places(&layer.tensors);
                 self.recent.fill(Recent::NOWHERE);
                 self.layer = Some(layer);
             }
             Message::Accesses(accesses) => {
+                if let Some(access) = accesses.iter().next_back() {
+                    (self.progress)(access.time);
+                }
                 self.events.clear();
                 self.events.reserve(accesses.len());
                 for access in accesses.iter() {
@@ -121,6 +159,7 @@ impl<'a> Recorder<'a> {
             }
             Message::Cycles(cycles) => self.cycles.push(cycles),
             Message::End(time) => {
+                (self.progress)(time);
                 self.layer = None;
                 self.sink.end_layer(time);
             }
@@ -129,7 +168,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Everything noticed that the trace does not contain.
-    pub fn finish(self) -> Recorded {
+    fn finish(self) -> Recorded {
         Recorded {
             instructions: self.pcs,
             crossing_loads: self.crossing,

@@ -1,6 +1,7 @@
 //! Runs a program and records its layers, or tries its layers on other inputs.
 //!
-//! The emulator has a thread of its own; the trace is taken on the caller's.
+//! The trace is taken on the emulator's thread: what the emulator has just written is in the cache
+//! of its core, and fetching it from there took another core longer than the rest of its work.
 
 use crate::mcu::cycles::Cycles;
 use crate::mcu::disassembly::Disassembler;
@@ -9,7 +10,7 @@ use crate::mcu::system::Exception;
 use crate::program::execution::{LayerSource, Program, ProgramEvent};
 use crate::program::other_inputs::{Variation, inputs_of};
 use crate::program::ram::{LowestStack, RamUse};
-use crate::program::record::{Message, RecordError, Recorded, Recorder};
+use crate::program::record::{Listener, Message, RecordError, recording};
 use crate::program::semihosting::Host;
 use crate::program::semihosting::folder::Folder;
 use crate::program::target::Target;
@@ -21,9 +22,7 @@ use dmo_analysis::trace::{
 use rangemap::RangeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 pub use crate::program::execution::{RunError, describe_exit};
 pub use crate::program::record::CrossingLoads;
@@ -91,15 +90,15 @@ pub fn run(
     } else {
         Observation::Watch
     };
-    let emulate = |sender| -> Result<_, RunError> {
+    let emulate = |listener: Listener| -> Result<_, RunError> {
         let mut program = Program::load(target, &layers, observation, options.limits, host)?;
         program.process.machine.count_cycles();
-        let mut emulation = Emulation::new(program, sender, options.limits);
+        let mut emulation = Emulation::new(program, listener, options.limits);
         let arena = layers.arena().filter(|arena| !arena.is_empty());
         emulation.known.extend(arena);
         emulation.record()
     };
-    let (ended, recorded) = on_two_threads(emulate, sink, progress)?;
+    let (ended, recorded) = recording(emulate, sink, progress)?;
     let disassembler = Disassembler::default();
     Ok(RunOutcome {
         exit: ended.exit,
@@ -135,16 +134,16 @@ pub fn try_other_inputs(
     folder: Option<Folder>,
 ) -> Result<Vec<Vec<OtherInput>>, RunError> {
     let layers = LayerSource::find(target, limits)?;
-    let emulate = |sender| -> Result<_, RunError> {
+    let emulate = |listener: Listener| -> Result<_, RunError> {
         let host = Host {
             console: Box::new(|_| ()),
             folder,
         };
         let program = Program::load(target, &layers, Observation::Watch, limits, host)?;
-        Emulation::new(program, sender, limits).try_other_inputs(count)
+        Emulation::new(program, listener, limits).try_other_inputs(count)
     };
     let mut sink = PatternRecorder::default();
-    let (tried, _) = on_two_threads(emulate, &mut sink, &mut |_| ())?;
+    let (tried, _) = recording(emulate, &mut sink, &mut |_| ())?;
     let mut patterns = sink.patterns.into_iter();
     let found = |failure: Option<String>| match (patterns.next(), failure) {
         (Some(pattern), None) => OtherInput::Accesses(pattern),
@@ -155,78 +154,6 @@ pub fn try_other_inputs(
         .into_iter()
         .map(|layer| layer.into_iter().map(&mut found).collect())
         .collect())
-}
-
-/// Batches that may wait between the two threads.
-const WAITING_BATCHES: usize = 4;
-
-/// The emulating thread panicked.
-#[derive(Debug)]
-pub(crate) struct Panicked;
-
-impl From<Panicked> for RunError {
-    fn from(_: Panicked) -> Self {
-        Self::Panic
-    }
-}
-
-/// Emulates on a thread of its own, and records here what it sends.
-pub(crate) fn on_two_threads<T: Send, E: Send + From<RecordError> + From<Panicked>>(
-    emulate: impl FnOnce(SyncSender<Message>) -> Result<T, E> + Send,
-    sink: &mut dyn TraceSink,
-    progress: &mut dyn FnMut(Time),
-) -> Result<(T, Recorded), E> {
-    let (sender, receiver) = sync_channel(WAITING_BATCHES);
-    std::thread::scope(|scope| {
-        let emulation = scope.spawn(|| emulate(sender));
-        let recorded = record(&receiver, sink, progress);
-        // A failed recorder no longer listens: the emulation then ends at once.
-        drop(receiver);
-        let emulated = emulation.join().map_err(|_| Panicked)?;
-        let recorded = recorded?;
-        Ok((emulated?, recorded))
-    })
-}
-
-/// Emulates and records in turn on this thread: less work in all, where other threads have theirs.
-pub(crate) fn on_one_thread<T, E: From<RecordError>>(
-    emulate: impl FnOnce(&dyn Fn(Message) -> bool) -> Result<T, E>,
-    sink: &mut dyn TraceSink,
-) -> Result<(T, Recorded), E> {
-    let recorder = RefCell::new((Recorder::new(sink), Ok(())));
-    // A failed recorder no longer listens: the emulation then ends at once.
-    let take = |message| {
-        let (recorder, outcome) = &mut *recorder.borrow_mut();
-        if outcome.is_ok() {
-            *outcome = recorder.take(message);
-        }
-        outcome.is_ok()
-    };
-    let emulated = emulate(&take);
-    let (recorder, outcome) = recorder.into_inner();
-    outcome?;
-    Ok((emulated?, recorder.finish()))
-}
-
-fn record(
-    receiver: &Receiver<Message>,
-    sink: &mut dyn TraceSink,
-    progress: &mut dyn FnMut(Time),
-) -> Result<Recorded, RecordError> {
-    let mut recorder = Recorder::new(sink);
-    for message in receiver {
-        match &message {
-            Message::Begin(_, time) | Message::End(time) => progress(*time),
-            Message::Cycles(_) => {}
-            Message::Accesses(accesses) => {
-                if let Some(access) = accesses.iter().next_back() {
-                    progress(access.time);
-                }
-            }
-        }
-        recorder.take(message)?;
-    }
-    Ok(recorder.finish())
 }
 
 /// How a program ended, and the interrupts that it did without.
@@ -241,27 +168,24 @@ struct Ended {
     ram: RamUse,
 }
 
-/// The emulating thread: a program, and whom to tell of it.
+/// A program, and whom to tell of it.
 struct Emulation<'a> {
     program: Program<'a>,
-    sender: SyncSender<Message>,
+    listener: Listener<'a>,
     limits: Limits,
     /// Memory that layers have named so far: disjoint, ascending.
     known: RangeSet<u64>,
 }
 
 impl<'a> Emulation<'a> {
-    fn new(mut program: Program<'a>, sender: SyncSender<Message>, limits: Limits) -> Self {
-        let batches = sender.clone();
+    fn new(mut program: Program<'a>, listener: Listener<'a>, limits: Limits) -> Self {
         program
             .process
             .machine
-            .deliver_pages_to(Box::new(move |batch| {
-                batches.send(Message::Accesses(batch)).is_ok()
-            }));
+            .deliver_pages_to(Box::new(move |batch| listener(Message::Accesses(batch))));
         Self {
             program,
-            sender,
+            listener,
             limits,
             known: RangeSet::new(),
         }
@@ -404,7 +328,7 @@ impl<'a> Emulation<'a> {
 
     /// Whether anybody still listens shows when the next batch is delivered.
     fn send(&self, message: Message) {
-        let _ = self.sender.send(message);
+        let _ = (self.listener)(message);
     }
 }
 

@@ -248,9 +248,13 @@ impl Hosted {
             memory: &self.memory(),
             limits: self.limits,
         };
+        run(&inferences, self, Self::start, sink)
+    }
+
+    /// Runs it to the first inference of the model.
+    fn start(&self) -> Result<AtInference<'_>, AllocationError> {
         let (target, runtime) = (&self.target, &self.runtime);
-        let begin = || start(target, runtime, self.limits, self.replacement, self.file);
-        run(&inferences, begin, sink)
+        start(target, runtime, self.limits, self.replacement, self.file)
     }
 
     /// The program that it is in.
