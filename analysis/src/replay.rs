@@ -266,7 +266,7 @@ impl Replay {
         for offset in 0..from.1 {
             event.offset = offset as u32;
             (event.tensor, event.kind) = (input, AccessKind::Load);
-            self.load(&event);
+            self.loads(&[event]);
             (event.tensor, event.kind) = (output, AccessKind::Store);
             self.store(&event);
         }
@@ -320,18 +320,30 @@ impl Replay {
         self.memory.lay();
     }
 
-    #[inline]
-    fn load(&mut self, event: &Event) {
-        let Some(&tensor) = self.tensors.get(usize::from(event.tensor)) else {
-            self.foreign_events += 1;
+    /// Loads of one tensor, one after the other.
+    fn loads(&mut self, events: &[Event]) {
+        let Some(first) = events.first() else {
             return;
         };
-        self.loads += 1;
-        let touched_end = &mut self.touched_ends[usize::from(event.tensor)];
-        *touched_end = event.end().max(*touched_end);
+        let count = events.len() as u64;
+        let Some(&tensor) = self.tensors.get(usize::from(first.tensor)) else {
+            self.foreign_events += count;
+            return;
+        };
+        self.loads += count;
+        let end = events.iter().fold(0, |end, event| event.end().max(end));
+        let touched_end = &mut self.touched_ends[usize::from(first.tensor)];
+        *touched_end = end.max(*touched_end);
         if tensor.alone {
             return;
         }
+        for event in events {
+            self.check_load(tensor, event);
+        }
+    }
+
+    #[inline]
+    fn check_load(&mut self, tensor: LayerTensor, event: &Event) {
         if tensor.owner == NO_OWNER {
             if tensor.role == Role::Unlisted {
                 self.outside(FindingKind::StrayLoad, event);
@@ -495,10 +507,13 @@ impl TraceSink for Replay {
             self.foreign_events += events.len() as u64;
             return;
         }
-        for event in events {
-            match event.kind {
-                AccessKind::Load => self.load(event),
-                AccessKind::Store => self.store(event),
+        let are_alike = |a: &Event, b: &Event| {
+            a.kind == AccessKind::Load && b.kind == AccessKind::Load && a.tensor == b.tensor
+        };
+        for run in events.chunk_by(are_alike) {
+            match run {
+                [event] if event.kind == AccessKind::Store => self.store(event),
+                loads => self.loads(loads),
             }
         }
     }

@@ -79,6 +79,13 @@ impl ByteLives<'_> {
     }
 }
 
+/// The page of an access: the next one is usually in the same.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RecentPage {
+    number: Option<u32>,
+    place: usize,
+}
+
 /// [`ByteLife`] of every byte of the guest's buffers, in pages that exist only
 /// where a tensor lies.
 #[derive(Debug)]
@@ -159,14 +166,30 @@ impl Lifetimes {
         }
     }
 
-    /// The last uses among what [`bytes`](Self::bytes) gives.
+    /// The same of the bytes of an access, if all of them lie in one page. The page of the last access
+    /// that `recent` knows is found at once.
     #[inline]
-    pub fn last_uses(&mut self, address: u32, most: usize) -> &mut [Time] {
-        let page = self.index.place(address);
+    pub fn in_page(
+        &mut self,
+        recent: &mut RecentPage,
+        address: u32,
+        size_bytes: u8,
+    ) -> Option<ByteLives<'_>> {
+        let number = address >> PAGE_BITS;
+        if recent.number != Some(number) {
+            *recent = RecentPage {
+                number: Some(number),
+                place: self.index.place(address),
+            };
+        }
         let start = address as usize & (PAGE_SIZE - 1);
-        let uses = &mut self.pages[page].last_use;
-        let end = uses.len().min(start + most);
-        &mut uses[start..end]
+        let range = start..start + usize::from(size_bytes);
+        let page = &mut self.pages[recent.place];
+        Some(ByteLives {
+            first_store: page.first_store.get_mut(range.clone())?,
+            last_store: page.last_store.get_mut(range.clone())?,
+            last_use: page.last_use.get_mut(range)?,
+        })
     }
 
     /// Calls `change` with the lives of all bytes of a tensor, in address order.

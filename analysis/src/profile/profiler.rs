@@ -1,7 +1,7 @@
 //! Builds a [`Profile`] in one pass over a trace.
 
 use super::{AccessClass, LayerProfile, Observer, Pair, Profile, TensorProfile, grant_or_refuse};
-use crate::profile::lifetime::{ByteLife, Lifetimes};
+use crate::profile::lifetime::{ByteLife, Lifetimes, RecentPage};
 use crate::profile::overlap::{
     ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
 };
@@ -79,55 +79,40 @@ impl<O: Observer> Profiler<O> {
             return;
         };
         let index = usize::from(first.tensor);
-        let tensor = &mut current.profile.tensors[index];
-        let (begin, start) = (current.profile.begin, tensor.tensor.address.0);
-        let gap = current.span == Span::Gap;
+        let LayerProfile {
+            tensors,
+            name,
+            begin,
+            ..
+        } = &mut current.profile;
+        let (begin, tensor) = (*begin, &mut tensors[index]);
+        let by = (current.span == Span::Layer).then_some(name.as_str());
+        let start = tensor.tensor.address.0;
         tensor.loads += events.len() as u64;
         let (mut lowest, mut highest_end) = (first, 0);
+        let mut page = RecentPage::default();
         for event in events {
             if event.offset < lowest.offset {
                 lowest = event;
             }
-            highest_end = highest_end.max(event.offset + u32::from(event.size_bytes));
+            highest_end = highest_end.max(event.end());
             let address = start + event.offset;
-            // Bytes with content of before the layer, loaded for the first time, and its age.
-            let mut old_content = Vec::new();
-            let (mut from, end) = bytes_at(address, event);
-            while from < end {
-                let most = (end - from) as usize;
-                if tensor.load_before_store.is_none() {
-                    let lives = self.lifetimes.bytes(from as u32, most);
-                    if any(lives.first_store, |it| it <= begin) {
-                        tensor.load_before_store = Some(event.into());
+            let in_page = self.lifetimes.in_page(&mut page, address, event.size_bytes);
+            // Usually the layer has loaded the bytes before, or has stored them.
+            let is_known = in_page.as_ref().is_some_and(|lives| {
+                let stored = || !any(lives.first_store, |it| it <= begin);
+                !any(lives.last_use, |it| it <= begin)
+                    && (tensor.load_before_store.is_some() || stored())
+            });
+            match in_page {
+                Some(lives) if is_known && by.is_some() => lives.last_use.fill(event.time),
+                _ => {
+                    let old_content = load(&mut self.lifetimes, tensor, event, begin, by.is_some());
+                    if !old_content.is_empty() {
+                        let (inputs, layers) = (&mut self.earlier_inputs, &mut self.layers);
+                        note_later_use(inputs, layers, &old_content, event, by);
                     }
                 }
-                let uses = self.lifetimes.last_uses(from as u32, most);
-                let count = uses.len();
-                let is_old = any(uses, |it| it <= begin);
-                if is_old {
-                    let lives = self.lifetimes.bytes(from as u32, most);
-                    let last = lives.last_use.iter().zip(lives.last_store.iter());
-                    let old = last
-                        .zip(from..)
-                        .filter(|((last_use, last_store), _)| **last_use.max(last_store) <= begin);
-                    old_content.extend(old.map(|((_, &last_store), byte)| (byte, last_store)));
-                }
-                // What code between layers loads is noted, but a layer's picture would be
-                // spoilt by it.
-                if !gap {
-                    self.lifetimes.last_uses(from as u32, most).fill(event.time);
-                }
-                from += count as u64;
-            }
-            if !old_content.is_empty() {
-                let by = (!gap).then_some(current.profile.name.as_str());
-                note_later_use(
-                    &mut self.earlier_inputs,
-                    &mut self.layers,
-                    &old_content,
-                    event,
-                    by,
-                );
             }
             self.observer
                 .access(Address(address), event, AccessClass::Load);
@@ -192,6 +177,37 @@ impl<O: Observer> Profiler<O> {
 fn bytes_at(address: u32, event: &Event) -> (u64, u64) {
     let start = u64::from(address);
     (start, start + u64::from(event.size_bytes))
+}
+
+/// Notes a load; gives the bytes with content of before the layer, which began at `begin`, that are
+/// loaded for the first time since, each with when it was stored. What code between layers loads
+/// is no use of it: a layer's picture would be spoilt by it.
+#[inline(never)]
+fn load(
+    lifetimes: &mut Lifetimes,
+    tensor: &mut TensorProfile,
+    event: &Event,
+    begin: Time,
+    is_use: bool,
+) -> Vec<(u64, Time)> {
+    let mut old_content = Vec::new();
+    let (mut from, end) = bytes_at(tensor.tensor.address.0 + event.offset, event);
+    while from < end {
+        let lives = lifetimes.bytes(from as u32, (end - from) as usize);
+        if tensor.load_before_store.is_none() && any(lives.first_store, |it| it <= begin) {
+            tensor.load_before_store = Some(event.into());
+        }
+        let last = lives.last_use.iter().zip(lives.last_store.iter());
+        let old = last
+            .zip(from..)
+            .filter(|((last_use, last_store), _)| **last_use.max(last_store) <= begin);
+        old_content.extend(old.map(|((_, &last_store), byte)| (byte, last_store)));
+        if is_use {
+            lives.last_use.fill(event.time);
+        }
+        from += lives.count() as u64;
+    }
+    old_content
 }
 
 /// Whether a time of one of the few bytes of an access is so. It looks at all of them, as that

@@ -142,20 +142,10 @@ impl<'a> Recorder<'a> {
                 self.layer = Some(layer);
             }
             Message::Accesses(accesses) => {
-                if let Some(access) = accesses.iter().next_back() {
+                if let Some(access) = accesses.last() {
                     (self.progress)(access.time);
                 }
-                self.events.clear();
-                self.events.reserve(accesses.len());
-                for access in accesses.iter() {
-                    let recent = self.recent[slot(access.pc)];
-                    if !recent.holds(access) {
-                        self.resolve(access)?;
-                    } else if let Some(event) = recent.event(access) {
-                        self.events.push(event);
-                    }
-                }
-                self.sink.events(&self.events);
+                self.accesses(&accesses)?;
             }
             Message::Cycles(cycles) => self.cycles.push(cycles),
             Message::End(time) => {
@@ -176,9 +166,32 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Finds the tensors of an access.
+    fn accesses(&mut self, accesses: &Batch) -> Result<(), RecordError> {
+        let mut from = 0;
+        while from < accesses.len() {
+            let to = accesses.len().min(from + CHUNK);
+            self.events.clear();
+            for index in from..to {
+                let access = accesses.at(index);
+                let recent = &self.recent[slot(access.pc)];
+                if !recent.holds(&access) {
+                    self.resolve(accesses, index)?;
+                } else if let Some(event) = recent.event(&access) {
+                    self.events.push(event);
+                }
+            }
+            self.sink.events(&self.events);
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Finds the tensors of an access. By its place in the list, so that the usual way, which knows
+    /// them, does not have to lay it into memory.
+    #[cold]
     #[inline(never)]
-    fn resolve(&mut self, access: RawAccess) -> Result<(), RecordError> {
+    fn resolve(&mut self, accesses: &Batch, index: usize) -> Result<(), RecordError> {
+        let access = accesses.at(index);
         let start = u64::from(access.address);
         let end = start + u64::from(access.size_bytes);
         let first = self.places.partition_point(|place| place.end <= start);
@@ -340,6 +353,10 @@ fn note_crossing(
     Ok(())
 }
 
+/// Accesses that go to the sink at once: few enough for their events to stay in the nearest cache
+/// while one consumer after the other looks at them.
+const CHUNK: usize = 512;
+
 /// Instructions that are told apart, by the bits of their addresses.
 const RECENT: usize = 256;
 
@@ -351,50 +368,50 @@ fn slot(pc: u32) -> usize {
 /// The range that an instruction accessed last: most access the same one again and again.
 #[derive(Debug, Clone, Copy)]
 struct Recent {
-    start: u64,
-    end: u64,
+    pc: u32,
+    start: u32,
+    size_bytes: u32,
     /// Where the tensor starts whose bytes they are.
     owner: u32,
     /// That tensor's, if there is one.
     index: Option<u16>,
     kind: AccessKind,
-    pc: u32,
 }
 
 impl Recent {
     /// No access is in it.
     const NOWHERE: Self = Self {
-        start: u64::MAX,
-        end: 0,
+        pc: 0,
+        start: 0,
+        size_bytes: 0,
         owner: 0,
         index: None,
         kind: AccessKind::Load,
-        pc: 0,
     };
 
+    /// A range within the address space, perhaps without its last byte.
     fn of(access: &RawAccess, range: Range<u64>, owner: Option<&Owner>) -> Self {
+        let size_bytes = range.end.min(1 << 32).saturating_sub(range.start);
         Self {
-            start: range.start,
-            end: range.end,
+            pc: access.pc,
+            start: range.start as u32,
+            size_bytes: u32::try_from(size_bytes).unwrap_or(u32::MAX),
             owner: owner.map_or(0, |owner| owner.start as u32),
             index: owner.map(|owner| owner.index),
             kind: access.kind,
-            pc: access.pc,
         }
     }
 
     /// Whether it is an access of the same instruction to the same range.
     #[inline]
-    fn holds(&self, access: RawAccess) -> bool {
-        let start = u64::from(access.address);
-        let end = start + u64::from(access.size_bytes);
-        let is_in = self.start <= start && end <= self.end;
-        is_in && self.pc == access.pc && self.kind == access.kind
+    fn holds(&self, access: &RawAccess) -> bool {
+        let end = u64::from(access.address.wrapping_sub(self.start)) + u64::from(access.size_bytes);
+        end <= u64::from(self.size_bytes) && self.pc == access.pc && self.kind == access.kind
     }
 
     /// The event of an access that it holds, if that is one of a tensor.
     #[inline]
-    fn event(&self, access: RawAccess) -> Option<Event> {
+    fn event(&self, access: &RawAccess) -> Option<Event> {
         Some(Event {
             time: access.time,
             pc: Address(access.pc),

@@ -64,8 +64,19 @@ impl Batch {
 
     /// The accesses.
     #[inline]
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = RawAccess> {
+    pub fn iter(&self) -> impl Iterator<Item = RawAccess> {
         self.0.as_slice().iter().map(|&event| event.into())
+    }
+
+    /// The access at this position, which is less than [`len`](Self::len).
+    #[inline]
+    pub fn at(&self, index: usize) -> RawAccess {
+        self.0.as_slice()[index].into()
+    }
+
+    /// The last access.
+    pub fn last(&self) -> Option<RawAccess> {
+        self.0.as_slice().last().map(|&event| event.into())
     }
 
     /// Keeps the accesses of which this holds.
