@@ -170,17 +170,20 @@ impl<'a> Recorder<'a> {
         let mut from = 0;
         while from < accesses.len() {
             let to = accesses.len().min(from + CHUNK);
-            self.events.clear();
+            // Not in its field meanwhile: the list's length is in a register then.
+            let mut events = std::mem::take(&mut self.events);
+            events.clear();
             for index in from..to {
                 let access = accesses.at(index);
                 let recent = &self.recent[slot(access.pc)];
                 if !recent.holds(&access) {
-                    self.resolve(accesses, index)?;
+                    self.resolve(accesses, index, &mut events)?;
                 } else if let Some(event) = recent.event(&access) {
-                    self.events.push(event);
+                    events.push(event);
                 }
             }
-            self.sink.events(&self.events);
+            self.sink.events(&events);
+            self.events = events;
             from = to;
         }
         Ok(())
@@ -190,7 +193,12 @@ impl<'a> Recorder<'a> {
     /// them, does not have to lay it into memory.
     #[cold]
     #[inline(never)]
-    fn resolve(&mut self, accesses: &Batch, index: usize) -> Result<(), RecordError> {
+    fn resolve(
+        &mut self,
+        accesses: &Batch,
+        index: usize,
+        events: &mut Vec<Event>,
+    ) -> Result<(), RecordError> {
         let access = accesses.at(index);
         let start = u64::from(access.address);
         let end = start + u64::from(access.size_bytes);
@@ -220,7 +228,7 @@ impl<'a> Recorder<'a> {
             }
             self.pcs.insert(Address(access.pc));
             self.recent[slot(access.pc)] = Recent::of(&access, place.start..place.end, Some(owner));
-            self.events.push(Event {
+            events.push(Event {
                 time: access.time,
                 pc: Address(access.pc),
                 offset: (from - owner.start) as u32,
