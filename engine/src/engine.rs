@@ -271,33 +271,37 @@ impl Engine {
         }
     }
 
-    /// One instruction.
+    /// One instruction, or translated code.
     #[inline]
     fn execute(&mut self, until: u64) -> Result<(), Stop> {
         let pc = self.core.r[15];
-        let mut slot = match self.code.at(pc) {
-            Some(slot) => slot,
-            None => self.decode(pc).map_err(Stop::Fault)?,
+        let Some(slot) = self.code.at(pc) else {
+            return self.decode(pc).map_err(Stop::Fault);
         };
-        let may_be_translated = self.taint.is_none();
-        if may_be_translated
-            && self.at_once
-            && slot.entry.is_none()
-            && self.core.it == 0
-            && !self.has_to_interpret
-        {
-            slot = self.translated_at_once(pc, slot);
-        }
-        if slot.look_up {
-            self.look_up(pc, slot.endless)?;
-        } else if let Some(entry) = slot.entry
-            && may_be_translated
-            && self.core.it == 0
-            && !self.has_to_interpret
-        {
-            self.run_translated(entry, until, slot.cost);
+        let may_be_translated = self.taint.is_none() && self.core.it == 0 && !self.has_to_interpret;
+        if may_be_translated && self.at_once && slot.entry.is_none() && !slot.is_untranslatable {
+            self.translate_here(pc);
             return Ok(());
         }
+        if slot.look_up {
+            let endless = slot.endless;
+            self.look_up(pc, endless)?;
+        } else if let Some(entry) = slot.entry
+            && may_be_translated
+        {
+            let cost = slot.cost;
+            self.run_translated(entry, until, cost);
+            return Ok(());
+        }
+        self.interpret(pc)
+    }
+
+    /// One instruction, which is decoded.
+    #[inline]
+    fn interpret(&mut self, pc: u32) -> Result<(), Stop> {
+        let Some(slot) = self.code.at(pc) else {
+            return Ok(());
+        };
         if slot.floating_point && !self.floating_point_on {
             return Err(Stop::Fault(Fault::FloatingPointOff));
         }
@@ -316,26 +320,26 @@ impl Engine {
             taint.follow(step, &mut self.memory);
         }
         let (core, memory) = (&mut self.core, &mut self.memory);
-        let counting = match (&mut self.counter, slot.cost) {
+        let counting = match (&mut self.counter, &slot.cost) {
             (Some(counter), Some(cost)) => {
-                counter.arrive(core, &cost);
+                counter.arrive(core, cost);
                 if !self.is_fetched {
                     counter.fetch(core, slot.bytes);
                 }
-                let expected = counter.expect(core, &slot.operation, &cost);
+                let expected = counter.expect(core, &slot.operation, cost);
                 Some((counter, cost, expected))
             }
             _ => None,
         };
         self.is_fetched = false;
+        let next = pc.wrapping_add(slot.bytes.into());
         let flow = step(core, memory, &self.features, &slot.operation, slot.bytes);
         if let (Ok(Flow::Next | Flow::Hint), Some((counter, cost, expected))) = (flow, counting) {
-            let next = pc.wrapping_add(slot.bytes.into());
-            counter.executed(core, expected, &cost, next);
+            counter.executed(core, expected, cost, next);
         }
         match flow {
             Ok(Flow::Next) => {
-                if self.core.r[15] != pc.wrapping_add(slot.bytes.into()) {
+                if self.core.r[15] != next {
                     self.arrive();
                 }
                 Ok(())
@@ -387,8 +391,10 @@ impl Engine {
     }
 
     fn cost_at(&mut self, address: u32) -> Option<Cost> {
-        let known = self.code.at(address);
-        known.or_else(|| self.decode(address).ok())?.cost
+        if self.code.at(address).is_none() {
+            self.decode(address).ok()?;
+        }
+        self.code.at(address)?.cost
     }
 
     /// Counts what the next instruction takes for what was executed before it, so that the count
@@ -419,11 +425,11 @@ impl Engine {
         }
     }
 
-    /// The instruction again, with the entry that it now has if it can be translated.
+    /// Translates what begins here, and remembers if it cannot be.
     #[cold]
-    fn translated_at_once(&mut self, pc: u32, slot: code::Slot) -> code::Slot {
+    fn translate_here(&mut self, pc: u32) {
         self.translate(Effort::TranslateAtAnyCost);
-        self.code.at(pc).unwrap_or(slot)
+        self.code.tried_to_translate(pc);
     }
 
     /// Takes a translation that can be entered here, if there is one or it is worth it.
@@ -440,7 +446,7 @@ impl Engine {
     }
 
     #[cold]
-    fn decode(&mut self, pc: u32) -> Result<code::Slot, Fault> {
+    fn decode(&mut self, pc: u32) -> Result<(), Fault> {
         let look_up = self.is_marked(pc);
         let (features, memory) = (&self.features, &mut self.memory);
         let entry = self.translator.as_ref().and_then(|known| known.entry(pc));

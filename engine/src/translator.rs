@@ -24,7 +24,7 @@ use crate::operation::Operation;
 use crate::timing::{Counter, Flash};
 use context::{Context, Exit};
 use cycles::Counted;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use translation::Translation;
 use unit::Unit;
@@ -88,8 +88,8 @@ pub(crate) enum Effort {
 
 /// Translates code and keeps it.
 pub(crate) struct Translator {
-    units: BTreeMap<u32, Arc<Translation>>,
-    next_unit: u32,
+    /// By number; `None` where one is forgotten.
+    units: Vec<Option<Arc<Translation>>>,
     /// The entries of all units.
     entries: HashMap<u32, Entry>,
     /// Where the run has once looked up: no unit goes beyond them.
@@ -104,8 +104,7 @@ impl Translator {
     /// Without code. On a host that Cranelift does not know it never translates.
     pub(crate) fn new() -> Self {
         Self {
-            units: BTreeMap::new(),
-            next_unit: 0,
+            units: Vec::new(),
             entries: HashMap::new(),
             looked_up: BTreeSet::new(),
             counted: None,
@@ -142,16 +141,10 @@ impl Translator {
     }
 
     fn forget_units(&mut self, wanted: impl Fn(&Translation) -> bool) -> Vec<u32> {
-        let wanted: Vec<u32> = self
-            .units
-            .iter()
-            .filter(|(_, unit)| wanted(unit))
-            .map(|(&number, _)| number)
-            .collect();
         let mut gone = Vec::new();
-        for number in wanted {
-            if let Some(unit) = self.units.remove(&number) {
-                gone.extend(&unit.entries);
+        for unit in &mut self.units {
+            if let Some(forgotten) = unit.take_if(|unit| wanted(unit)) {
+                gone.extend(&forgotten.entries);
             }
         }
         for address in &gone {
@@ -194,8 +187,7 @@ impl Translator {
         for stretch in &translation.stretches {
             memory.holds_code(stretch.range());
         }
-        let number = self.next_unit;
-        self.next_unit += 1;
+        let number = self.units.len() as u32;
         let mut entries = Vec::new();
         for (index, &address) in (0..).zip(&translation.entries) {
             let entry = Entry {
@@ -208,7 +200,7 @@ impl Translator {
                 entries.push((address, entry));
             }
         }
-        self.units.insert(number, translation);
+        self.units.push(Some(translation));
         entries
     }
 
@@ -251,7 +243,7 @@ impl Translator {
         flash: Option<&mut Flash>,
         limits: Limits,
     ) -> Left {
-        let unit = self.units.get(&entry.unit);
+        let unit = self.units.get(entry.unit as usize).and_then(Option::as_ref);
         let Some(unit) = unit.filter(|unit| limits.floating_point_on || !unit.uses_floating_point)
         else {
             return Left {

@@ -26,6 +26,8 @@ pub(super) struct Slot {
     arrivals: u16,
     /// Where translated code can be entered.
     pub(super) entry: Option<Entry>,
+    /// It was to be translated, and cannot be.
+    pub(super) is_untranslatable: bool,
     /// What it takes, where cycles are counted.
     pub(super) cost: Option<Cost>,
 }
@@ -48,6 +50,7 @@ const EMPTY: Slot = Slot {
     it_rule: ItRule::Any,
     arrivals: 0,
     entry: None,
+    is_untranslatable: false,
     cost: None,
 };
 
@@ -71,10 +74,10 @@ impl Code {
 
     /// The instruction at an address, where it is decoded.
     #[inline]
-    pub(super) fn at(&self, address: u32) -> Option<Slot> {
+    pub(super) fn at(&self, address: u32) -> Option<&Slot> {
         let place = self.places[(address >> 12) as usize].wrapping_sub(1);
         let page = self.decoded.get(place as usize)?;
-        let slot = page[slot_of(address)];
+        let slot = &page[slot_of(address)];
         (slot.bytes != 0).then_some(slot)
     }
 
@@ -84,7 +87,7 @@ impl Code {
         features: &Features,
         memory: &mut Memory,
         marks: Marks,
-    ) -> Result<Slot, Fault> {
+    ) -> Result<(), Fault> {
         let first = memory.fetch(address)?;
         let after = address.wrapping_add(2);
         let second = match crate::decode::length(first) {
@@ -101,6 +104,7 @@ impl Code {
             it_rule: it_rule(&instruction),
             arrivals: 0,
             entry: marks.entry,
+            is_untranslatable: false,
             floating_point: instruction.operation.is_floating_point(),
             cost: marks
                 .pipeline
@@ -113,7 +117,7 @@ impl Code {
             _ => instruction.bytes.into(),
         };
         memory.holds_code(address..address.saturating_add(reach));
-        Ok(slot)
+        Ok(())
     }
 
     fn page(&mut self, page: u32) -> &mut [Slot] {
@@ -150,6 +154,14 @@ impl Code {
         }
     }
 
+    /// The instruction at an address was to be translated: if it has no entry now, it cannot be.
+    pub(super) fn tried_to_translate(&mut self, address: u32) {
+        if self.places[(address >> 12) as usize] != NONE {
+            let slot = &mut self.page(address >> 12)[slot_of(address)];
+            slot.is_untranslatable = slot.entry.is_none();
+        }
+    }
+
     /// Translated code can be entered at an address.
     pub(super) fn enter(&mut self, address: u32, entry: Entry) {
         if self.places[(address >> 12) as usize] != NONE {
@@ -163,6 +175,7 @@ impl Code {
             if self.places[(address >> 12) as usize] != NONE {
                 let slot = &mut self.page(address >> 12)[slot_of(address)];
                 slot.entry = None;
+                slot.is_untranslatable = false;
                 slot.arrivals = 0;
             }
         }

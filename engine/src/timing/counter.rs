@@ -50,12 +50,13 @@ impl Counter {
     /// Counts what the instruction at the program counter takes more or less for what was
     /// executed before it.
     pub(crate) fn arrive(&mut self, core: &mut Core, cost: &Cost) {
-        let more = match std::mem::replace(&mut self.previous, Previous::Nothing) {
+        let more = match &self.previous {
             _ if core.it != 0 => 0,
             Previous::Nothing => 0,
             Previous::Branch => cost.after_branch(self.pipeline),
-            Previous::Instruction(previous) => cost.after(&previous, self.pipeline),
+            Previous::Instruction(previous) => cost.after(previous, self.pipeline),
         };
+        self.previous = Previous::Nothing;
         core.cycles.halves = core.cycles.halves.wrapping_add_signed(more);
     }
 
