@@ -371,6 +371,9 @@ impl Engine {
         self.translated_instructions += core.time - before;
         self.has_to_interpret = left.after != After::Anything;
         self.is_fetched = left.after == After::InterpretFetched;
+        if left.after == After::Anything {
+            self.arrive();
+        }
         if self.counter.is_some() {
             self.note_last(left.last);
         }
@@ -439,7 +442,10 @@ impl Engine {
             translator.add_interpreted(std::mem::take(&mut self.interpreted));
             let address = self.core.r[15];
             let (features, memory) = (&self.features, &mut self.memory);
-            for (address, entry) in translator.translate(address, features, memory, effort) {
+            // What has been interpreted before is as hot as the code that leads to it, or was.
+            let is_hot = |pc| self.code.at(pc).is_some();
+            let entries = translator.translate(address, features, memory, effort, is_hot);
+            for (address, entry) in entries {
                 self.code.enter(address, entry);
             }
         }

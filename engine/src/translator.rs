@@ -158,31 +158,40 @@ impl Translator {
         shared::add_interpreted(instructions);
     }
 
-    /// Finds a translation that can be entered at an address, or translates. Gives where it can be
-    /// entered.
+    /// Finds a translation that can be entered at an address, or translates: of the code that is
+    /// reached from there what `is_hot`, unless all is wanted. Gives where it can be entered.
     pub(crate) fn translate(
         &mut self,
         address: u32,
         features: &Features,
         memory: &mut Memory,
         effort: Effort,
+        is_hot: impl Fn(u32) -> bool,
     ) -> Vec<(u32, Entry)> {
         let looked_up = &self.looked_up;
         let excluded = |range| looked_up.range(range).next().is_some();
         let counted = self.counted.as_ref();
         let known = shared::find(address, features, counted, memory, excluded);
-        let otherwise = || shared::is_known_otherwise(address, features, counted, memory);
-        let effort = match effort {
-            Effort::Find if known.is_none() && otherwise() => Effort::TranslateAtAnyCost,
-            effort => effort,
-        };
+        let otherwise = || shared::find_otherwise(address, features, counted, memory);
         let translation = match (known, effort) {
-            (Some(known), _) => known,
-            (None, Effort::Find) => return Vec::new(),
-            (None, effort) => match self.compile(address, features, memory, effort) {
-                Some(new) => new,
-                None => return Vec::new(),
-            },
+            (Some(known), _) => Some(known),
+            (None, Effort::Find) => otherwise().and_then(|other| {
+                let is_hot = |pc| other.has(pc);
+                self.compile(
+                    address,
+                    features,
+                    memory,
+                    Effort::TranslateAtAnyCost,
+                    is_hot,
+                )
+            }),
+            (None, Effort::Translate) => self.compile(address, features, memory, effort, is_hot),
+            (None, Effort::TranslateAtAnyCost) => {
+                self.compile(address, features, memory, effort, |_| true)
+            }
+        };
+        let Some(translation) = translation else {
+            return Vec::new();
         };
         for stretch in &translation.stretches {
             memory.holds_code(stretch.range());
@@ -211,16 +220,17 @@ impl Translator {
         features: &Features,
         memory: &Memory,
         effort: Effort,
+        is_hot: impl Fn(u32) -> bool,
     ) -> Option<Arc<Translation>> {
         let at_any_cost = effort == Effort::TranslateAtAnyCost;
         let expected = self.expected.get(&address).copied().unwrap_or(1);
         if !at_any_cost && !shared::affords(expected) {
             return None;
         }
-        let looks_up = |pc| self.looked_up.contains(&pc);
+        let is_within = |pc| !self.looked_up.contains(&pc) && is_hot(pc);
         let counted = self.counted.as_ref();
         let pipeline = counted.map(|counted| counted.pipeline);
-        let unit = Unit::at(address, features, memory, pipeline, looks_up);
+        let unit = Unit::at(address, features, memory, pipeline, is_within);
         let instructions = unit.instructions();
         if !unit.entries.contains(&address) {
             return None;

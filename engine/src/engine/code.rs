@@ -137,12 +137,15 @@ impl Code {
         }
     }
 
-    /// Counts a branch to an address.
+    /// Counts a branch to an address where no translated code can be entered.
     pub(super) fn count(&mut self, address: u32) -> u16 {
         if self.places[(address >> 12) as usize] == NONE {
             return 0;
         }
         let slot = &mut self.page(address >> 12)[slot_of(address)];
+        if slot.entry.is_some() {
+            return 0;
+        }
         slot.arrivals = slot.arrivals.saturating_add(1);
         slot.arrivals
     }

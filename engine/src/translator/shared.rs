@@ -74,22 +74,23 @@ pub(super) fn find(
     candidates.find(fits).map(Arc::clone)
 }
 
-/// Whether there is one of the same code that counts cycles otherwise: what is worth translating
-/// for others is worth it again.
-pub(super) fn is_known_otherwise(
+/// One of the same code that counts cycles otherwise: what is worth translating for others is worth
+/// it again.
+pub(super) fn find_otherwise(
     address: u32,
     features: &Features,
     counted: Option<&Counted>,
     memory: &Memory,
-) -> bool {
+) -> Option<Arc<Translation>> {
     let known = known();
-    let mut here = known.translations.get(&address).into_iter().flatten();
-    here.any(|translation| {
+    let mut candidates = known.translations.get(&address)?.iter();
+    let fits = |translation: &&Arc<Translation>| {
         let has_code = |stretch: &Stretch| memory.has_code(stretch.start, &stretch.bytes);
         translation.features == *features
             && translation.counted.as_ref() != counted
             && translation.stretches.iter().all(has_code)
-    })
+    };
+    candidates.find(fits).map(Arc::clone)
 }
 
 /// Keeps a translation for all machines.

@@ -69,6 +69,12 @@ pub(super) fn host_multiplies_and_adds() -> bool {
 }
 
 impl Translation {
+    /// Whether it has the instruction at an address.
+    pub(super) fn has(&self, address: u32) -> bool {
+        let mut stretches = self.stretches.iter();
+        stretches.any(|stretch| stretch.range().contains(&address))
+    }
+
     /// Translates a unit of the code in this memory; `None` where the host cannot execute it.
     pub(super) fn of(
         unit: Unit,

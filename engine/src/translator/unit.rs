@@ -89,14 +89,14 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// The unit that begins at an instruction. It does not go beyond addresses where the run looks
-    /// up, nor into what cannot be decoded; empty where it begins with one.
+    /// The unit that begins at an instruction, of those that are `within` it. It does not go into what
+    /// cannot be decoded; empty where it begins with that.
     pub(super) fn at(
         start: u32,
         features: &Features,
         memory: &Memory,
         pipeline: Option<Pipeline>,
-        looks_up: impl Fn(u32) -> bool,
+        within: impl Fn(u32) -> bool,
     ) -> Self {
         let mut search = Search {
             features,
@@ -109,7 +109,7 @@ impl Unit {
             waiting: vec![start],
         };
         while let Some(address) = search.waiting.pop() {
-            search.follow(address, &looks_up);
+            search.follow(address, &within);
         }
         search.finish()
     }
@@ -143,12 +143,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Decodes from an address on, up to what is known or cannot go on.
-    fn follow(&mut self, mut pc: u32, looks_up: impl Fn(u32) -> bool) {
+    fn follow(&mut self, mut pc: u32, within: impl Fn(u32) -> bool) {
         let mut it = 0;
         while !self.instructions.contains_key(&pc)
             && self.instructions.len() < MOST_INSTRUCTIONS
             && self.accesses < MOST_ACCESSES - MOST_OF_ONE
-            && !looks_up(pc)
+            && within(pc)
             && !is_endless(pc, self.features, self.memory)
             && let Ok(instruction) = self.decode(pc, it)
         {
