@@ -28,6 +28,9 @@ pub(super) struct State {
     time: Variable,
     /// Where the next access is recorded.
     event: Variable,
+    /// Those above that the unit uses or sets: all others stay in the core.
+    used: Vec<Variable>,
+    set: Vec<Variable>,
 }
 
 /// Emits a unit.
@@ -86,6 +89,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
             lowest_sp: i32_variable(),
             time: builder.declare_var(I64),
             event: builder.declare_var(I64),
+            used: Vec::new(),
+            set: Vec::new(),
         };
         let cycles = Counting::new(builder, unit, counted);
         let Some(start) = unit.blocks.values().next() else {
@@ -113,8 +118,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
             helper,
             cycles,
         };
-        emitter.load_state();
-        emitter.enter(unit, entry);
+        let begin = emitter.builder.create_block();
+        emitter.builder.ins().jump(begin, &[]);
         // No path comes to the same instruction again but through an entry.
         let mut instructions_left = unit.instructions();
         for (address, block) in &unit.blocks {
@@ -124,34 +129,68 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
         emitter.emit_dispatch(unit);
         emitter.emit_exit();
+        // Last, when it is known what the unit needs.
+        emitter.builder.switch_to_block(begin);
+        emitter.load_state();
+        emitter.enter(unit, entry);
         emitter.builder.seal_all_blocks();
     }
 
+    /// What the unit uses, and what it stores at its exit: where it sets that on some ways only, it
+    /// stores what was there.
     fn load_state(&mut self) {
         for index in 0..15 {
-            let value = self.load_core(I32, offset_of!(Core, r) + 4 * index);
-            self.builder.def_var(self.state.registers[index], value);
+            let variable = self.state.registers[index];
+            if self.needs(variable) {
+                let value = self.load_core(I32, offset_of!(Core, r) + 4 * index);
+                self.builder.def_var(variable, value);
+            }
         }
-        let negative = self.load_core(I32, offset_of!(Core, n));
-        let negative = self.builder.ins().ineg(negative);
-        let zero = self.load_core(I32, offset_of!(Core, z));
-        let zero = self.builder.ins().bxor_imm(zero, 1);
-        let carry = self.load_core(I32, offset_of!(Core, c));
-        let overflow = self.load_core(I32, offset_of!(Core, v));
-        let lowest_sp = self.load_core(I32, offset_of!(Core, lowest_sp));
+        let (negative, zero) = (self.state.negative, self.state.zero);
+        if self.needs(negative) {
+            let flag = self.load_core(I32, offset_of!(Core, n));
+            let value = self.builder.ins().ineg(flag);
+            self.builder.def_var(negative, value);
+        }
+        if self.needs(zero) {
+            let flag = self.load_core(I32, offset_of!(Core, z));
+            let value = self.builder.ins().bxor_imm(flag, 1);
+            self.builder.def_var(zero, value);
+        }
+        if self.state.compared.into_iter().any(|it| self.needs(it)) {
+            let carry = self.load_core(I32, offset_of!(Core, c));
+            let overflow = self.load_core(I32, offset_of!(Core, v));
+            self.set_carry_and_overflow(carry, overflow);
+        }
+        if self.needs(self.state.lowest_sp) {
+            let lowest_sp = self.load_core(I32, offset_of!(Core, lowest_sp));
+            self.builder.def_var(self.state.lowest_sp, lowest_sp);
+        }
         let time = self.load_core(I64, offset_of!(Core, time));
+        self.builder.def_var(self.state.time, time);
         let event = self.load_context(offset_of!(Context, event));
-        for (variable, value) in [
-            (self.state.negative, negative),
-            (self.state.zero, zero),
-            (self.state.lowest_sp, lowest_sp),
-            (self.state.time, time),
-            (self.state.event, event),
-        ] {
-            self.builder.def_var(variable, value);
-        }
-        self.set_carry_and_overflow(carry, overflow);
+        self.builder.def_var(self.state.event, event);
         self.load_cycles();
+    }
+
+    fn needs(&self, variable: Variable) -> bool {
+        self.state.used.contains(&variable) || self.state.set.contains(&variable)
+    }
+
+    /// A part of the guest's state.
+    pub(super) fn get(&mut self, variable: Variable) -> Value {
+        if !self.state.used.contains(&variable) {
+            self.state.used.push(variable);
+        }
+        self.builder.use_var(variable)
+    }
+
+    /// Sets a part of the guest's state.
+    pub(super) fn set(&mut self, variable: Variable, value: Value) {
+        if !self.state.set.contains(&variable) {
+            self.state.set.push(variable);
+        }
+        self.builder.def_var(variable, value);
     }
 
     fn enter(&mut self, unit: &Unit, entry: Value) {
@@ -419,25 +458,41 @@ impl<'a, 'b> Emitter<'a, 'b> {
         if let Some([halves, previous]) = counted {
             self.store_cycles(halves, previous);
         }
+        let is_set = |state: &State, variable| state.set.contains(&variable);
         for index in 0..15 {
-            let value = self.builder.use_var(self.state.registers[index]);
-            self.store_core(value, offset_of!(Core, r) + 4 * index);
+            let variable = self.state.registers[index];
+            if is_set(&self.state, variable) {
+                let value = self.builder.use_var(variable);
+                self.store_core(value, offset_of!(Core, r) + 4 * index);
+            }
         }
-        let negative = self.builder.use_var(self.state.negative);
-        let negative = self.builder.ins().ushr_imm(negative, 31);
-        let zero = self.builder.use_var(self.state.zero);
-        let zero = self.builder.ins().icmp_imm(IntCC::Equal, zero, 0);
-        let zero = self.builder.ins().uextend(I32, zero);
-        let carry = self.carry();
-        let overflow = self.overflow();
-        let lowest_sp = self.builder.use_var(self.state.lowest_sp);
+        if is_set(&self.state, self.state.negative) {
+            let negative = self.builder.use_var(self.state.negative);
+            let negative = self.builder.ins().ushr_imm(negative, 31);
+            self.store_core(negative, offset_of!(Core, n));
+        }
+        if is_set(&self.state, self.state.zero) {
+            let zero = self.builder.use_var(self.state.zero);
+            let zero = self.builder.ins().icmp_imm(IntCC::Equal, zero, 0);
+            let zero = self.builder.ins().uextend(I32, zero);
+            self.store_core(zero, offset_of!(Core, z));
+        }
+        if self
+            .state
+            .compared
+            .iter()
+            .any(|&it| is_set(&self.state, it))
+        {
+            let (carry, overflow) = (self.carry(), self.overflow());
+            self.store_core(carry, offset_of!(Core, c));
+            self.store_core(overflow, offset_of!(Core, v));
+        }
+        if is_set(&self.state, self.state.lowest_sp) {
+            let lowest_sp = self.builder.use_var(self.state.lowest_sp);
+            self.store_core(lowest_sp, offset_of!(Core, lowest_sp));
+        }
         for (value, offset) in [
             (pc, offset_of!(Core, r) + 60),
-            (negative, offset_of!(Core, n)),
-            (zero, offset_of!(Core, z)),
-            (carry, offset_of!(Core, c)),
-            (overflow, offset_of!(Core, v)),
-            (lowest_sp, offset_of!(Core, lowest_sp)),
             (it, offset_of!(Core, it)),
             (time, offset_of!(Core, time)),
         ] {
@@ -498,7 +553,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
     /// A register as a source.
     pub(super) fn register(&mut self, index: u8) -> Value {
         match self.state.registers.get(usize::from(index)) {
-            Some(&variable) => self.builder.use_var(variable),
+            Some(&variable) => self.get(variable),
             None => self.constant(self.current.pc.wrapping_add(4)),
         }
     }
@@ -510,12 +565,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
             _ => value,
         };
         if index == 13 {
-            let lowest = self.builder.use_var(self.state.lowest_sp);
+            let lowest = self.get(self.state.lowest_sp);
             let lowest = self.builder.ins().umin(lowest, value);
-            self.builder.def_var(self.state.lowest_sp, lowest);
+            self.set(self.state.lowest_sp, lowest);
         }
         if let Some(&variable) = self.state.registers.get(usize::from(index)) {
-            self.builder.def_var(variable, value);
+            self.set(variable, value);
         }
     }
 

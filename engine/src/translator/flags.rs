@@ -40,20 +40,20 @@ impl Emitter<'_, '_> {
     }
 
     fn compared(&mut self) -> [Value; 2] {
-        self.state.compared.map(|it| self.builder.use_var(it))
+        self.state.compared.map(|it| self.get(it))
     }
 
     /// Sets C and V as the subtraction of these does.
     pub(super) fn set_compared(&mut self, a: Value, b: Value) {
         let [first, second] = self.state.compared;
-        self.builder.def_var(first, a);
-        self.builder.def_var(second, b);
+        self.set(first, a);
+        self.set(second, b);
     }
 
     /// Sets N and Z by a result.
     pub(super) fn set_nz(&mut self, result: Value) {
-        self.builder.def_var(self.state.negative, result);
-        self.builder.def_var(self.state.zero, result);
+        self.set(self.state.negative, result);
+        self.set(self.state.zero, result);
         self.flags = Flags::Stored;
     }
 
@@ -61,8 +61,8 @@ impl Emitter<'_, '_> {
     pub(super) fn set_nz_bits(&mut self, negative: Value, zero: Value) {
         let negative = self.builder.ins().ineg(negative);
         let zero = self.builder.ins().bxor_imm(zero, 1);
-        self.builder.def_var(self.state.negative, negative);
-        self.builder.def_var(self.state.zero, zero);
+        self.set(self.state.negative, negative);
+        self.set(self.state.zero, zero);
         self.flags = Flags::Stored;
     }
 
@@ -114,8 +114,8 @@ impl Emitter<'_, '_> {
     /// Whether the even one of a pair of conditions holds, by the flags.
     fn stored_condition(&mut self, condition: Condition) -> Value {
         use Condition as C;
-        let negative = self.builder.use_var(self.state.negative);
-        let zero = self.builder.use_var(self.state.zero);
+        let negative = self.get(self.state.negative);
+        let zero = self.get(self.state.zero);
         let [a, b] = self.compared();
         let carry = IntCC::UnsignedGreaterThanOrEqual;
         match condition {
