@@ -449,27 +449,28 @@ impl Emitter<'_, '_> {
         problem
     }
 
+    /// Records accesses if they are watched: they are written to where the next ones come, which goes
+    /// on only then.
     fn record_if(&mut self, watched: Value, accesses: Accesses, address: Value) {
-        let (record, go_on) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(watched, record, &[], go_on, &[]);
-        self.builder.switch_to_block(record);
         let form = event_form(accesses.kind, accesses.size_bytes);
         let time = self.time();
         let time = self.builder.ins().ishl_imm(time, 8);
         let time = self.builder.ins().bor_imm(time, i64::from(form));
         let pc = self.constant(self.current.pc);
-        let mut event = self.event();
+        let event = self.event();
         for index in 0..accesses.count {
             let offset = i64::from(index * accesses.size_bytes);
             let address = self.builder.ins().iadd_imm(address, offset);
-            self.builder.ins().store(TRUSTED, time, event, 0);
-            self.builder.ins().store(TRUSTED, pc, event, 8);
-            self.builder.ins().store(TRUSTED, address, event, 12);
-            event = self.builder.ins().iadd_imm(event, EVENT_BYTES);
+            let place = index as i32 * EVENT_BYTES as i32;
+            self.builder.ins().store(TRUSTED, time, event, place);
+            self.builder.ins().store(TRUSTED, pc, event, place + 8);
+            self.builder.ins().store(TRUSTED, address, event, place + 12);
         }
+        let watched = self.builder.ins().uextend(I64, watched);
+        let bytes = i64::from(accesses.count) * EVENT_BYTES / i64::from(WATCHED);
+        let bytes = self.builder.ins().imul_imm(watched, bytes);
+        let event = self.builder.ins().iadd(event, bytes);
         self.set_event(event);
-        self.builder.ins().jump(go_on, &[]);
-        self.builder.switch_to_block(go_on);
     }
 
     fn store(&mut self, width: Width, place: Value, value: Value) {
