@@ -354,7 +354,7 @@ impl Engine {
 
     /// Runs translated code.
     fn run_translated(&mut self, entry: Entry, until: u64, cost: Option<Cost>) {
-        let Some(translator) = &self.translator else {
+        let Some(translator) = &mut self.translator else {
             return;
         };
         let (core, memory) = (&mut self.core, &mut self.memory);
@@ -368,7 +368,9 @@ impl Engine {
         };
         let before = core.time;
         let left = translator.run(entry, core, memory, flash, limits);
-        self.translated_instructions += core.time - before;
+        let executed = core.time - before;
+        self.translated_instructions += executed;
+        translator.note_executed(entry, executed, memory);
         self.has_to_interpret = left.after != After::Anything;
         self.is_fetched = left.after == After::InterpretFetched;
         if left.after == After::Anything {

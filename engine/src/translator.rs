@@ -26,7 +26,7 @@ use context::{Context, Exit};
 use cycles::Counted;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use translation::Translation;
+use translation::{Quality, Translation};
 use unit::Unit;
 
 /// Where an instruction is an entry of translated code.
@@ -176,18 +176,21 @@ impl Translator {
         let translation = match (known, effort) {
             (Some(known), _) => Some(known),
             (None, Effort::Find) => otherwise().and_then(|other| {
-                let is_hot = |pc| other.has(pc);
-                self.compile(
-                    address,
-                    features,
-                    memory,
-                    Effort::TranslateAtAnyCost,
-                    is_hot,
-                )
+                let unit = self.unit(address, features, memory, |pc| other.has(pc))?;
+                self.compile(unit, features, memory, Quality::Quick)
             }),
-            (None, Effort::Translate) => self.compile(address, features, memory, effort, is_hot),
+            (None, Effort::Translate) => {
+                let unit = self.worthwhile_unit(address, features, memory, is_hot);
+                unit.and_then(|unit| self.compile(unit, features, memory, Quality::Quick))
+            }
             (None, Effort::TranslateAtAnyCost) => {
-                self.compile(address, features, memory, effort, |_| true)
+                let unit = self.unit(address, features, memory, |_| true);
+                // Both are tried where all code is translated, for the sake of tests.
+                let quality = match address & 2 {
+                    0 => Quality::Quick,
+                    _ => Quality::Good,
+                };
+                unit.and_then(|unit| self.compile(unit, features, memory, quality))
             }
         };
         let Some(translation) = translation else {
@@ -213,33 +216,52 @@ impl Translator {
         entries
     }
 
-    /// Translates what can be entered at an address, if that is worth it.
-    fn compile(
+    /// The unit that can be entered at an address, of code that `is_hot`.
+    fn unit(
+        &self,
+        address: u32,
+        features: &Features,
+        memory: &Memory,
+        is_hot: impl Fn(u32) -> bool,
+    ) -> Option<Unit> {
+        let is_within = |pc| !self.looked_up.contains(&pc) && is_hot(pc);
+        let pipeline = self.counted.as_ref().map(|counted| counted.pipeline);
+        let unit = Unit::at(address, features, memory, pipeline, is_within);
+        unit.entries.contains(&address).then_some(unit)
+    }
+
+    /// The same, if so much has been interpreted that translating it is worth it.
+    fn worthwhile_unit(
         &mut self,
         address: u32,
         features: &Features,
         memory: &Memory,
-        effort: Effort,
         is_hot: impl Fn(u32) -> bool,
-    ) -> Option<Arc<Translation>> {
-        let at_any_cost = effort == Effort::TranslateAtAnyCost;
+    ) -> Option<Unit> {
         let expected = self.expected.get(&address).copied().unwrap_or(1);
-        if !at_any_cost && !shared::affords(expected) {
+        if !shared::affords(expected) {
             return None;
         }
-        let is_within = |pc| !self.looked_up.contains(&pc) && is_hot(pc);
-        let counted = self.counted.as_ref();
-        let pipeline = counted.map(|counted| counted.pipeline);
-        let unit = Unit::at(address, features, memory, pipeline, is_within);
+        let unit = self.unit(address, features, memory, is_hot)?;
         let instructions = unit.instructions();
-        if !unit.entries.contains(&address) {
-            return None;
-        }
-        if !at_any_cost && !shared::spend(instructions) {
+        if !shared::spend(instructions) {
             self.expected.insert(address, instructions.max(1));
             return None;
         }
-        let translation = Arc::new(Translation::of(unit, features, counted, memory)?);
+        Some(unit)
+    }
+
+    /// Translates a unit, for all machines.
+    fn compile(
+        &self,
+        unit: Unit,
+        features: &Features,
+        memory: &Memory,
+        quality: Quality,
+    ) -> Option<Arc<Translation>> {
+        let counted = self.counted.as_ref();
+        let translation = Translation::of(unit, features, counted, memory, quality)?;
+        let translation = Arc::new(translation);
         shared::keep(&translation);
         Some(translation)
     }
@@ -283,6 +305,16 @@ impl Translator {
         };
         let last = cycles::last(context.previous);
         Left { after, last }
+    }
+
+    /// The unit of an entry has executed so many instructions. After many there is better code for it.
+    pub(crate) fn note_executed(&mut self, entry: Entry, instructions: u64, memory: &Memory) {
+        if let Some(Some(unit)) = self.units.get_mut(entry.unit as usize)
+            && unit.has_executed(instructions)
+            && let Some(better) = unit.improved(memory).map(Arc::clone)
+        {
+            *unit = better;
+        }
     }
 }
 

@@ -464,7 +464,9 @@ impl Emitter<'_, '_> {
             let place = index as i32 * EVENT_BYTES as i32;
             self.builder.ins().store(TRUSTED, time, event, place);
             self.builder.ins().store(TRUSTED, pc, event, place + 8);
-            self.builder.ins().store(TRUSTED, address, event, place + 12);
+            self.builder
+                .ins()
+                .store(TRUSTED, address, event, place + 12);
         }
         let watched = self.builder.ins().uextend(I64, watched);
         let bytes = i64::from(accesses.count) * EVENT_BYTES / i64::from(WATCHED);

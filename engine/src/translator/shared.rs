@@ -71,7 +71,8 @@ pub(super) fn find(
                 !excluded(stretch.range()) && memory.has_code(stretch.start, &stretch.bytes)
             })
     };
-    candidates.find(fits).map(Arc::clone)
+    let found = candidates.find(fits)?;
+    Some(Arc::clone(found.better().unwrap_or(found)))
 }
 
 /// One of the same code that counts cycles otherwise: what is worth translating for others is worth

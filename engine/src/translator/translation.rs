@@ -15,7 +15,8 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use memmap2::{Mmap, MmapMut};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// Consecutive instructions of the guest.
 pub(super) struct Stretch {
@@ -34,7 +35,7 @@ pub(super) struct Translation {
     /// The host's code. It lies in `memory`, and refers to operations of `unit`.
     pub(super) code: Code,
     _memory: Mmap,
-    _unit: Unit,
+    unit: Unit,
     pub(super) features: Features,
     /// How it counts cycles.
     pub(super) counted: Option<Counted>,
@@ -43,21 +44,59 @@ pub(super) struct Translation {
     pub(super) pages: BTreeSet<u32>,
     pub(super) entries: Vec<u32>,
     pub(super) uses_floating_point: bool,
+    quality: Quality,
+    instructions: u64,
+    /// Instructions that it has executed, in all machines.
+    executed: AtomicU64,
+    /// A good one of the same unit, once it was worth it.
+    better: OnceLock<Option<Arc<Self>>>,
+}
+
+/// A quick translation becomes a good one when it has executed so many instructions for each that
+/// it has: by then what could have been saved is about what the good one costs.
+const EXECUTED_FOR_ONE: u64 = 1_000_000;
+
+/// How good the host's code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quality {
+    /// Translated in two thirds of the time.
+    Quick,
+    /// A tenth faster.
+    Good,
 }
 
 /// The host, where tests have executed translated code. Other processors have to be told of new code,
 /// and other systems have calls and memory of other kinds: there the interpreter does all.
-static HOST: LazyLock<Option<OwnedTargetIsa>> = LazyLock::new(|| {
+struct Hosts {
+    quick: OwnedTargetIsa,
+    good: OwnedTargetIsa,
+}
+
+static HOSTS: LazyLock<Option<Hosts>> = LazyLock::new(|| {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         return None;
     }
-    let mut flags = settings::builder();
-    flags.set("opt_level", "speed").ok()?;
-    flags.set("enable_verifier", "false").ok()?;
-    flags.set("is_pic", "false").ok()?;
-    let isa = cranelift_native::builder().ok()?;
-    isa.finish(settings::Flags::new(flags)).ok()
+    let host = |level| {
+        let mut flags = settings::builder();
+        flags.set("opt_level", level).ok()?;
+        flags.set("enable_verifier", "false").ok()?;
+        flags.set("is_pic", "false").ok()?;
+        let isa = cranelift_native::builder().ok()?;
+        isa.finish(settings::Flags::new(flags)).ok()
+    };
+    Some(Hosts {
+        quick: host("none")?,
+        good: host("speed")?,
+    })
 });
+
+fn host(quality: Quality) -> Option<&'static dyn TargetIsa> {
+    let hosts = HOSTS.as_ref()?;
+    Some(match quality {
+        Quality::Quick => &*hosts.quick,
+        Quality::Good => &*hosts.good,
+    })
+}
 
 /// Whether the host has an instruction that multiplies and adds, and rounds once.
 pub(super) fn host_multiplies_and_adds() -> bool {
@@ -75,14 +114,37 @@ impl Translation {
         stretches.any(|stretch| stretch.range().contains(&address))
     }
 
+    /// Notes that it has executed instructions; whether a better one is worth it by now.
+    pub(super) fn has_executed(&self, instructions: u64) -> bool {
+        let before = self.executed.fetch_add(instructions, Ordering::Relaxed);
+        self.quality == Quality::Quick
+            && before + instructions >= self.instructions * EXECUTED_FOR_ONE
+    }
+
+    /// The better one of the same unit, which is translated if need be.
+    pub(super) fn improved(&self, memory: &Memory) -> Option<&Arc<Self>> {
+        let better = || {
+            let (features, counted) = (&self.features, self.counted.as_ref());
+            let good = Self::of(self.unit.clone(), features, counted, memory, Quality::Good);
+            good.map(Arc::new)
+        };
+        self.better.get_or_init(better).as_ref()
+    }
+
+    /// The better one, if it is there.
+    pub(super) fn better(&self) -> Option<&Arc<Self>> {
+        self.better.get()?.as_ref()
+    }
+
     /// Translates a unit of the code in this memory; `None` where the host cannot execute it.
     pub(super) fn of(
         unit: Unit,
         features: &Features,
         counted: Option<&Counted>,
         memory: &Memory,
+        quality: Quality,
     ) -> Option<Self> {
-        let host = HOST.as_deref()?;
+        let host = host(quality)?;
         let mut context = Context::for_function(function(&unit, features, counted, host));
         let compiled = context.compile(host, &mut ControlPlane::default());
         debug_assert!(compiled.is_ok(), "{:?}", compiled.err());
@@ -109,7 +171,11 @@ impl Translation {
             pages: unit.pages(),
             entries: unit.entries.iter().copied().collect(),
             uses_floating_point,
-            _unit: unit,
+            quality,
+            instructions: unit.instructions(),
+            executed: AtomicU64::new(0),
+            better: OnceLock::new(),
+            unit,
         })
     }
 }

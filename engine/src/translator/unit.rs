@@ -73,13 +73,13 @@ impl Instruction {
 }
 
 /// Instructions that are executed one after the other.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) instructions: Vec<Instruction>,
 }
 
 /// The code that is translated at once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Unit {
     /// By their first instructions.
     pub(super) blocks: BTreeMap<u32, Block>,
