@@ -72,6 +72,18 @@ impl Fault {
         }
     }
 
+    /// What and where, in one line.
+    pub fn summary(&self) -> String {
+        let mut line = format!("{}, by the instruction at {}", self.cause, self.pc);
+        if let Some(function) = &self.location.function {
+            line += &format!(" in {function}");
+        }
+        if let Some(caller) = &self.return_to {
+            line += &format!(", called from {caller}");
+        }
+        line
+    }
+
     /// Why a program may have come to a limit, where it is known which layers it has.
     fn endless(&self) -> Option<String> {
         let limit = matches!(

@@ -16,6 +16,7 @@ use crate::mcu::machine::Limits;
 use crate::mcu::memory::{MemoryMap, MemoryOptions, PAGE_BYTES};
 use crate::model::verify::input_number;
 use crate::program::allocation::{AllocationError, AtInference, Replacement, first_inference};
+use crate::program::execution::RunError;
 use crate::program::inferences::{Content, InferenceError, Inferences, Run, run};
 use crate::program::interpreter::Interpreted;
 use crate::program::marks::Marks;
@@ -177,8 +178,12 @@ impl FirmwareKernels {
         let limits = self.request.limits;
         let found = start(&target, &self.runtime, limits, replacement, address);
         let found = found.map_err(|problem| match problem {
+            AllocationError::Run(RunError::Fault(fault)) => {
+                let problem = fault.summary();
+                StudyError::from(FirmwareError::NotBegun { problem })
+            }
             AllocationError::Run(_) | AllocationError::NoInference { .. } => {
-                let problem = Box::new(problem);
+                let problem = problem.to_string();
                 StudyError::from(FirmwareError::NotBegun { problem })
             }
             problem => Box::new(problem).into(),

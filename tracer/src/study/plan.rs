@@ -198,61 +198,80 @@ fn change(
     let time = request.time.mul_f64(SHARES[0] + SHARES[1]);
     let time = time.saturating_sub(start.elapsed());
     let order = &planned.order;
-    let front = WorkFront::search(source, order, changes, request.layout, kind, time, session)?;
-    let smallest = if request.overlap.names_kernels() {
-        smallest_measured(source, &front, request, session)?
+    let search = |source: &mut Source, changes: &ChangeRequest, time| {
+        WorkFront::search(source, order, changes, request.layout, kind, time, session)
+    };
+    let start = Instant::now();
+    let mut fronts = vec![search(source, changes, time)?];
+    if request.overlap.names_kernels() && changes.split && changes.patch {
+        // Kernels may be unable to run patches, which hide bands that are larger by the formulas.
+        let bands = ChangeRequest {
+            patch: false,
+            ..*changes
+        };
+        let time = time.saturating_sub(start.elapsed());
+        fronts.push(search(source, &bands, time)?);
+    }
+    let (chosen, smallest) = if request.overlap.names_kernels() {
+        smallest_measured(source, &fronts, request, session)?
     } else {
-        front.best()
+        (0, fronts[0].best())
     };
     match smallest.filter(|point| point.recipe.changes()) {
         Some(point) => source.follow(point.recipe.clone())?,
         None => source.follow_nothing(),
     }
-    Ok(front)
+    Ok(fronts.swap_remove(chosen))
 }
 
 /// At most this many ways are measured, beside the model as it is.
 const MOST_MEASURED: usize = 3;
 
-/// Of the smallest ways of a front that the kernels can run the one with the smallest arena on them, and of
-/// equal ones that with the least work: these may allow less than the formulas say, and less of one than of
-/// another. `None` if it is the model as it is.
+/// Of the smallest ways of these fronts that the kernels can run the one with the smallest arena on them,
+/// and of equal ones that with the least work, with the position of its front: these may allow less than the
+/// formulas say, and less of one than of another. `None` if it is the model as it is.
 fn smallest_measured<'a>(
     source: &mut Source,
-    front: &'a WorkFront,
+    fronts: &'a [WorkFront],
     request: &PlanRequest,
     session: &Session,
-) -> Result<Option<&'a Point>, StudyError> {
+) -> Result<(usize, Option<&'a Point>), StudyError> {
     let time = request.time.mul_f64(SHARES[2] / 2.0);
     let measured = |source: &Source| {
         let planned = plan_as_it_is(source, request, time, session)?;
         Ok::<u64, StudyError>(planned.plan.arena_bytes)
     };
-    let (points, mut refusal) = runnable(source, front, request)?;
+    let (mut points, mut refusal) = (Vec::new(), None);
+    for (index, front) in fronts.iter().enumerate() {
+        let (found, refused) = runnable(source, front, request)?;
+        points.extend(found.into_iter().map(|point| (index, point)));
+        refusal = refusal.or(refused);
+    }
+    points.sort_by_key(|(_, point)| point.extra_macs);
     let mut smallest = None;
     if !request.changes.slices {
         source.follow_nothing();
-        smallest = Some((measured(source)?, None));
+        smallest = Some((measured(source)?, (0, None)));
     }
     if let (true, Some(error)) = (points.is_empty() && smallest.is_some(), &refusal) {
         session
             .progress
             .note(&format!("{error}\n  {TILES_OF_FILES}"));
     }
-    for point in points {
+    for (index, point) in points {
         source.follow(point.recipe.clone())?;
         match measured(source) {
             Ok(bytes) if smallest.is_none_or(|(least, _)| bytes < least) => {
-                smallest = Some((bytes, Some(point)));
+                smallest = Some((bytes, (index, Some(point))));
             }
             Ok(_) => (),
             Err(error) => refusal = Some(error),
         }
     }
     match (smallest, refusal) {
-        (Some((_, point)), _) => Ok(point),
+        (Some((_, chosen)), _) => Ok(chosen),
         (None, Some(error)) => Err(error),
-        (None, None) => Ok(front.best()),
+        (None, None) => Ok((0, fronts.first().and_then(WorkFront::best))),
     }
 }
 

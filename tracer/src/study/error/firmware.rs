@@ -1,6 +1,5 @@
 //! Why a firmware's model, arena or plan cannot be followed.
 
-use crate::program::allocation::AllocationError;
 use crate::program::interpreter::EventError;
 use crate::program::structures::StructureError;
 use dmo_analysis::arena::ArenaError;
@@ -24,9 +23,9 @@ pub enum FirmwareError {
     )]
     OtherConstants,
     #[error(
-        "with this model in place of its own the program does not come to an inference: {problem}\n  hint: the model is run without a plan too, to be compared with: build the firmware with the kTensorArenaSize that it needs then (`dmo-trace plan` prints both), and with all operators of the model in the resolver"
+        "with this model in place of its own the program does not come to an inference: {problem}\n  hint: its AllocateTensors() has probably failed: register all operators of the model, and give the arena the size that `dmo-trace arena MODEL.tflite` prints, for the model is run without a plan too"
     )]
-    NotBegun { problem: Box<AllocationError> },
+    NotBegun { problem: String },
     #[error("{given} does not go with --firmware, which runs the model as it is in its file")]
     Changed { given: &'static str },
     #[error(
