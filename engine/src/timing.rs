@@ -70,8 +70,7 @@ pub struct Timing {
 
 /// What is known of an instruction's time before it executes.
 ///
-/// Aligned, as it is copied at each instruction that is interpreted: copies in parts that overlap
-/// made the next one wait.
+/// Aligned, as it is copied at each instruction that is interpreted ([`Previous`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(8))]
 pub(crate) struct Cost {

@@ -527,7 +527,10 @@ fn tiles() -> Result<(), Failed> {
     assert_eq!(in_patches, whole, "{err}");
     assert!(err.contains(CANNOT), "{err}");
     let (in_bands, err) = plan(&["--allow", "split,patch"], "bands.json");
+    let (bands_alone, _) = plan(&["--allow", "split"], "bands-alone.json");
     assert!(in_bands < whole, "{in_bands} {whole}");
+    // More to choose from is never worse.
+    assert!(in_bands <= bands_alone, "{in_bands} {bands_alone}");
     assert!(!err.contains(CANNOT), "{err}");
     for file in ["patches.json", "bands.json"] {
         let verify = ["verify", MODEL, "--plan", file, "--inputs", "1"];

@@ -8,7 +8,12 @@ use crate::operation::Operation;
 use std::ops::Range;
 
 /// What was executed before an instruction, as far as its time depends on it.
+///
+/// The cost lies as it does by itself, and is written in one piece: it is written and read at each
+/// instruction that is interpreted, and pieces that are read otherwise than written take ten times as
+/// long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
 pub(crate) enum Previous {
     /// Nothing that matters, or it has been counted already.
     Nothing,
@@ -103,10 +108,12 @@ impl Counter {
         if taken {
             *halves += u64::from(cost.taken) * HALVES;
         }
-        self.previous = match (taken, expected.in_it_block) {
-            (true, _) => Previous::Branch,
-            (false, true) => Previous::Nothing,
-            (false, false) => Previous::Instruction(*cost),
-        };
+        if taken {
+            self.previous = Previous::Branch;
+        } else if expected.in_it_block {
+            self.previous = Previous::Nothing;
+        } else {
+            self.previous = Previous::Instruction(*cost);
+        }
     }
 }
