@@ -145,6 +145,17 @@ pub fn remedies(planned: &Planned, tried: &Remedies, arena_bytes: u64) -> Option
             });
         }
     }
+    if let Some(own) = tried.own_kernels {
+        found.push(Remedy {
+            text: format!(
+                "other kernels in place of CMSIS-NN's: --kernels {}",
+                own.set
+            ),
+            arena_bytes: own.arena_bytes,
+            saves_bytes: arena_bytes.saturating_sub(own.arena_bytes),
+            costs: "another library, which `dmo-trace kernels` writes".to_owned(),
+        });
+    }
     for better in &tried.kernels {
         let operators = &planned.overlaps.graph.operators;
         let kind = operators[better.operator.0].kind.name();

@@ -1,11 +1,16 @@
 //! Which changes would make a planned arena smaller: other operators, or other kernels.
 
+use super::build::default_kernels;
 use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, StudyError};
-use super::plan::Planned;
+use super::kernel_request::KernelRequest;
+use super::overlap_source::{OverlapKind, OverlapRequest};
+use super::plan::{OrderKind, PlanRequest, Planned, plan_as_it_is};
 use super::search_time::{SearchTime, within_time};
 use super::session::{Session, Work};
 use super::source::Source;
+use crate::codegen::kernel_sources::{DSP, PLAIN};
+use crate::kernels::images;
 use dmo_analysis::graph::overlaps::{self, SafeOverlap, Sharing};
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::optimise::{ModelPlan, WhatIf, what_if};
@@ -34,6 +39,17 @@ pub struct Remedies {
     pub kernels: Vec<WhatIf>,
     /// Better kernels were tried.
     pub has_tried_kernels: bool,
+    /// The plan for kernels of our own in place of CMSIS-NN's, where those are what it is for.
+    pub own_kernels: Option<OwnKernels>,
+}
+
+/// A plan for a set of kernels that is built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnKernels {
+    /// The set's name.
+    pub set: &'static str,
+    /// Bytes of its arena.
+    pub arena_bytes: u64,
 }
 
 impl Remedies {
@@ -44,6 +60,7 @@ impl Remedies {
             is_suggestion: false,
             kernels: Vec::new(),
             has_tried_kernels: false,
+            own_kernels: None,
         }
     }
 
@@ -69,6 +86,7 @@ impl Remedies {
             is_suggestion: planned.front.is_none(),
             has_tried_kernels: planned.overlaps.graph.views.is_empty(),
             kernels: kernels(planned, session).about(&source.name)?,
+            own_kernels: own_kernels(source, planned, session),
         })
     }
 }
@@ -78,6 +96,50 @@ impl Remedies {
     pub fn has_tried_any(&self) -> bool {
         self.is_suggestion && self.front.is_some() || self.has_tried_kernels
     }
+}
+
+/// The set of ours for a plan whose kernels are those of a CMSIS-NN that is not built in, where that
+/// computes some of the operators.
+pub fn set_in_place_of_cmsis_nn(planned: &Planned) -> Option<&'static str> {
+    let measured = planned.overlaps.measured.as_ref()?;
+    let mut functions = measured.planned.functions.iter().flatten();
+    let is_of_cmsis_nn = functions.any(|name| name.starts_with("arm_"));
+    if !images::cpus_of(&measured.planned.name).is_empty() || !is_of_cmsis_nn {
+        return None;
+    }
+    Some(match default_kernels(Some(&measured.planned.cpu)) {
+        PLAIN => PLAIN,
+        _ => DSP,
+    })
+}
+
+/// What they would give; `None` if they cannot run the model.
+fn own_kernels(source: &Source, planned: &Planned, session: &Session) -> Option<OwnKernels> {
+    let set = set_in_place_of_cmsis_nn(planned)?;
+    let measured = planned.overlaps.measured.as_ref()?;
+    let kernels = KernelRequest {
+        kernels: set.to_owned(),
+        cpu: Some(measured.planned.cpu.clone()),
+        ..KernelRequest::default()
+    };
+    let request = PlanRequest {
+        overlap: OverlapRequest {
+            kind: OverlapKind::Traced,
+            kernels: Some(kernels),
+            inputs: measured.inputs,
+        },
+        layout: planned.file.layout,
+        order: match planned.task().reorder {
+            true => OrderKind::Best,
+            false => OrderKind::File,
+        },
+        ..PlanRequest::default()
+    };
+    let other = plan_as_it_is(source, &request, request.time, session).ok()?;
+    Some(OwnKernels {
+        set,
+        arena_bytes: other.plan.arena_bytes,
+    })
 }
 
 /// What running operators in tiles would give.

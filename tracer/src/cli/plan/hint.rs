@@ -4,15 +4,13 @@ use super::Arguments;
 use crate::cli::output;
 use dmo_analysis::graph::Kind;
 use dmo_analysis::wording::grouped;
-use dmo_trace::codegen::kernel_sources::{DSP, PLAIN};
-use dmo_trace::kernels::images;
 use dmo_trace::study::Session;
-use dmo_trace::study::build::default_kernels;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::emit::{Emitted, arena_changes, has_standard_tiles, is_packed, is_standard};
 use dmo_trace::study::overlap_source::OverlapKind;
 use dmo_trace::study::peak::ArenaPeak;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
+use dmo_trace::study::remedies::set_in_place_of_cmsis_nn;
 use dmo_trace::study::source::Source;
 use dmo_trace::study::whole_arena::ArenaChange;
 use dmo_trace::words::names::pasted;
@@ -187,12 +185,7 @@ pub fn next_steps(
 /// Kernels that allow more than those of a CMSIS-NN that is not built in, where it computes some of the
 /// operators.
 fn other_kernels(planned: &Planned) -> Option<String> {
-    let measured = planned.overlaps.measured.as_ref()?;
-    let mut functions = measured.planned.functions.iter().flatten();
-    let is_of_cmsis_nn = functions.any(|name| name.starts_with("arm_"));
-    if !images::cpus_of(&measured.planned.name).is_empty() || !is_of_cmsis_nn {
-        return None;
-    }
+    let set = set_in_place_of_cmsis_nn(planned)?;
     // Where most of what can be shared at the peak is, others would not help.
     let peak = ArenaPeak::of(planned)?;
     let least = peak.buffers.iter().filter(|buffer| buffer.tensor.is_some());
@@ -200,10 +193,6 @@ fn other_kernels(planned: &Planned) -> Option<String> {
     if 2 * peak.shared_bytes() >= least {
         return None;
     }
-    let set = match default_kernels(Some(&measured.planned.cpu)) {
-        PLAIN => PLAIN,
-        _ => DSP,
-    };
     Some(format!(
         "`--kernels {set}` plans for kernels in place of CMSIS-NN's that overlap further, which `dmo-trace kernels` \
          writes"
