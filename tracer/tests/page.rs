@@ -13,7 +13,7 @@ use dmo_trace::study::Session;
 use dmo_trace::study::change::ChangeRequest;
 use dmo_trace::study::overlap_source::OverlapRequest;
 use dmo_trace::study::plan::{PlanRequest, Planned, plan};
-use dmo_trace::study::remedies::Remedies;
+use dmo_trace::study::remedies::{OwnKernels, Remedies};
 use dmo_trace::study::source::Source;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -47,15 +47,6 @@ fn sayings() -> Sayings {
         verdict: None,
         facts: Vec::new(),
         notes: Vec::new(),
-    }
-}
-
-fn untried() -> Remedies {
-    Remedies {
-        front: None,
-        is_suggestion: false,
-        kernels: Vec::new(),
-        has_tried_kernels: false,
     }
 }
 
@@ -188,7 +179,27 @@ fn kernels_of_a_plan_get_no_arena_of_others() {
         let mut tiles = remedies.iter().filter(|it| it.text.contains("--allow"));
         assert!(tiles.clone().count() > 0);
         assert!(tiles.all(|it| it.text.contains("may allow less") == is_warned));
+        // They are in place of a CMSIS-NN of the user's.
+        assert_eq!(tried.own_kernels, None);
     }
+    let planned = planned(&mut source, Duration::from_secs(5));
+    let own = OwnKernels {
+        set: "plain",
+        arena_bytes: planned.file.arena_bytes - 16,
+    };
+    let tried = Remedies {
+        own_kernels: Some(own),
+        has_tried_kernels: true,
+        ..Remedies::untried()
+    };
+    let shown = page(&source, &planned, sayings(), &tried).unwrap();
+    let remedies = shown.peak.unwrap().remedies.unwrap();
+    assert_eq!(remedies.len(), 1);
+    assert!(
+        remedies[0].text.ends_with("--kernels plain"),
+        "{remedies:?}"
+    );
+    assert_eq!(remedies[0].saves_bytes, 16);
 }
 
 #[test]
@@ -201,7 +212,7 @@ fn names_are_never_markup() {
     }
     assert!(count >= HOSTILE.len());
     let planned = planned(&mut source, Duration::from_secs(5));
-    let mut shown = page(&source, &planned, sayings(), &untried()).unwrap();
+    let mut shown = page(&source, &planned, sayings(), &Remedies::untried()).unwrap();
     shown.witnesses = vec![Witness {
         name: "Replay",
         holds: Some(false),
@@ -232,7 +243,7 @@ fn names_are_never_markup() {
 fn only_the_pages_own_script_may_run() {
     let mut source = Source::load(MODEL).unwrap();
     let planned = planned(&mut source, Duration::from_secs(5));
-    let html = file(&page(&source, &planned, sayings(), &untried()).unwrap()).unwrap();
+    let html = file(&page(&source, &planned, sayings(), &Remedies::untried()).unwrap()).unwrap();
     let (_, policy) = html
         .split_once("Content-Security-Policy\" content=\"")
         .unwrap();
@@ -252,7 +263,8 @@ fn pages_of_all_networks_are_small() {
     for network in NETWORKS {
         let mut source = Source::load(format!("zoo:{}:int8", network.name)).unwrap();
         let planned = planned(&mut source, Duration::from_millis(50));
-        let html = file(&page(&source, &planned, sayings(), &untried()).unwrap()).unwrap();
+        let html =
+            file(&page(&source, &planned, sayings(), &Remedies::untried()).unwrap()).unwrap();
         assert!(
             html.len() < MOST_BYTES / 2,
             "{}: {}",
