@@ -199,7 +199,8 @@ impl Translator {
         for stretch in &translation.stretches {
             memory.holds_code(stretch.range());
         }
-        let number = self.units.len() as u32;
+        let place = self.units.iter().position(Option::is_none);
+        let number = place.unwrap_or(self.units.len()) as u32;
         let mut entries = Vec::new();
         for (index, &address) in (0..).zip(&translation.entries) {
             let entry = Entry {
@@ -212,7 +213,11 @@ impl Translator {
                 entries.push((address, entry));
             }
         }
-        self.units.push(Some(translation));
+        match place {
+            // Code that is written anew again and again takes no more places.
+            Some(place) => self.units[place] = Some(translation),
+            None => self.units.push(Some(translation)),
+        }
         entries
     }
 
@@ -334,3 +339,6 @@ fn compute_address() -> usize {
     let compute: unsafe extern "C" fn(*mut Core, *const Operation) = compute;
     compute as usize
 }
+
+#[cfg(test)]
+mod tests;

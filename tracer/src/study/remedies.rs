@@ -129,9 +129,10 @@ fn own_kernels(source: &Source, planned: &Planned, session: &Session) -> Option<
             inputs: measured.inputs,
         },
         layout: planned.file.layout,
-        order: match planned.task().reorder {
-            true => OrderKind::Best,
-            false => OrderKind::File,
+        order: if planned.task().reorder {
+            OrderKind::Best
+        } else {
+            OrderKind::File
         },
         ..PlanRequest::default()
     };
