@@ -340,5 +340,5 @@ fn compute_address() -> usize {
     compute as usize
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
 mod tests;

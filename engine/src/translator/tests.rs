@@ -9,7 +9,6 @@ const RAM: u32 = 0x2000_0000;
 
 /// Without this, a program that writes code again and again took time by the square of how often.
 #[test]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn code_that_is_written_anew_takes_the_same_place() {
     let features = Features {
         architecture: Architecture::Armv7EM,
