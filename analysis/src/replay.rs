@@ -30,7 +30,7 @@ pub use finding::{Finding, FindingKind, Writer};
 pub use report::{ReplayReport, ScratchUse};
 
 use crate::graph::TensorId;
-use crate::trace::{AccessKind, Address, Event, Layer, Role, Time, TraceSink};
+use crate::trace::{AccessKind, Address, Event, EventRun, Layer, Role, Time, TraceSink};
 use crate::verify::Occupant;
 use buffer::{Buffer, NO_OWNER, TensorBytes};
 use finding::{Findings, RawFinding, RawWriter};
@@ -507,13 +507,10 @@ impl TraceSink for Replay {
             self.foreign_events += events.len() as u64;
             return;
         }
-        let are_alike = |a: &Event, b: &Event| {
-            a.kind == AccessKind::Load && b.kind == AccessKind::Load && a.tensor == b.tensor
-        };
-        for run in events.chunk_by(are_alike) {
+        for run in EventRun::of(events) {
             match run {
-                [event] if event.kind == AccessKind::Store => self.store(event),
-                loads => self.loads(loads),
+                EventRun::Store(event) => self.store(event),
+                EventRun::Loads(loads) => self.loads(loads),
             }
         }
     }

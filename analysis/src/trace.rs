@@ -212,6 +212,28 @@ impl Event {
     }
 }
 
+/// Events that follow one another and can be looked at together.
+#[derive(Debug, Clone, Copy)]
+pub enum EventRun<'a> {
+    /// Loads of one tensor, at least one.
+    Loads(&'a [Event]),
+    /// A store.
+    Store(&'a Event),
+}
+
+impl EventRun<'_> {
+    /// All events, in program order.
+    pub fn of(events: &[Event]) -> impl Iterator<Item = EventRun<'_>> {
+        let are_alike = |a: &Event, b: &Event| {
+            a.kind == AccessKind::Load && b.kind == AccessKind::Load && a.tensor == b.tensor
+        };
+        events.chunk_by(are_alike).map(|run| match run {
+            [event] if event.kind == AccessKind::Store => EventRun::Store(event),
+            loads => EventRun::Loads(loads),
+        })
+    }
+}
+
 /// A consumer of a trace.
 pub trait TraceSink {
     /// A layer begins at `time`. Layers do not nest.

@@ -6,7 +6,7 @@ use crate::profile::overlap::{
     ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
 };
 use crate::profile::pattern::Pattern;
-use crate::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
+use crate::trace::{Address, Event, EventRun, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::ops::Range;
 
 /// Builds a [`Profile`] from a trace.
@@ -352,13 +352,10 @@ impl<O: Observer> TraceSink for Profiler<O> {
                 current.profile.pattern.extend(event);
             }
         }
-        let are_alike = |a: &Event, b: &Event| {
-            a.kind == AccessKind::Load && b.kind == AccessKind::Load && a.tensor == b.tensor
-        };
-        for run in events.chunk_by(are_alike) {
+        for run in EventRun::of(events) {
             match run {
-                [event] if event.kind == AccessKind::Store => self.store(event),
-                loads => self.loads(loads),
+                EventRun::Store(event) => self.store(event),
+                EventRun::Loads(loads) => self.loads(loads),
             }
         }
     }
