@@ -86,10 +86,17 @@ pub(crate) enum Effort {
     TranslateAtAnyCost,
 }
 
+/// A unit that a machine knows.
+struct Known {
+    translation: Arc<Translation>,
+    /// Instructions that it has executed here.
+    executed: u64,
+}
+
 /// Translates code and keeps it.
 pub(crate) struct Translator {
     /// By number; `None` where one is forgotten.
-    units: Vec<Option<Arc<Translation>>>,
+    units: Vec<Option<Known>>,
     /// The entries of all units.
     entries: HashMap<u32, Entry>,
     /// Where the run has once looked up: no unit goes beyond them.
@@ -143,8 +150,8 @@ impl Translator {
     fn forget_units(&mut self, wanted: impl Fn(&Translation) -> bool) -> Vec<u32> {
         let mut gone = Vec::new();
         for unit in &mut self.units {
-            if let Some(forgotten) = unit.take_if(|unit| wanted(unit)) {
-                gone.extend(&forgotten.entries);
+            if let Some(forgotten) = unit.take_if(|unit| wanted(&unit.translation)) {
+                gone.extend(&forgotten.translation.entries);
             }
         }
         for address in &gone {
@@ -213,10 +220,14 @@ impl Translator {
                 entries.push((address, entry));
             }
         }
+        let unit = Some(Known {
+            translation,
+            executed: 0,
+        });
         match place {
             // Code that is written anew again and again takes no more places.
-            Some(place) => self.units[place] = Some(translation),
-            None => self.units.push(Some(translation)),
+            Some(place) => self.units[place] = unit,
+            None => self.units.push(unit),
         }
         entries
     }
@@ -281,6 +292,7 @@ impl Translator {
         limits: Limits,
     ) -> Left {
         let unit = self.units.get(entry.unit as usize).and_then(Option::as_ref);
+        let unit = unit.map(|unit| &unit.translation);
         let Some(unit) = unit.filter(|unit| limits.floating_point_on || !unit.uses_floating_point)
         else {
             return Left {
@@ -314,11 +326,14 @@ impl Translator {
 
     /// The unit of an entry has executed so many instructions. After many there is better code for it.
     pub(crate) fn note_executed(&mut self, entry: Entry, instructions: u64, memory: &Memory) {
-        if let Some(Some(unit)) = self.units.get_mut(entry.unit as usize)
-            && unit.has_executed(instructions)
-            && let Some(better) = unit.improved(memory).map(Arc::clone)
+        let Some(Some(unit)) = self.units.get_mut(entry.unit as usize) else {
+            return;
+        };
+        unit.executed += instructions;
+        if unit.translation.is_worth_improving(unit.executed)
+            && let Some(better) = unit.translation.improved(memory).map(Arc::clone)
         {
-            *unit = better;
+            unit.translation = better;
         }
     }
 }

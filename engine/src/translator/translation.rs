@@ -15,7 +15,6 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use memmap2::{Mmap, MmapMut};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 /// Consecutive instructions of the guest.
@@ -46,8 +45,6 @@ pub(super) struct Translation {
     pub(super) uses_floating_point: bool,
     quality: Quality,
     instructions: u64,
-    /// Instructions that it has executed, in all machines.
-    executed: AtomicU64,
     /// A good one of the same unit, once it was worth it.
     better: OnceLock<Option<Arc<Self>>>,
 }
@@ -114,11 +111,9 @@ impl Translation {
         stretches.any(|stretch| stretch.range().contains(&address))
     }
 
-    /// Notes that it has executed instructions; whether a better one is worth it by now.
-    pub(super) fn has_executed(&self, instructions: u64) -> bool {
-        let before = self.executed.fetch_add(instructions, Ordering::Relaxed);
-        self.quality == Quality::Quick
-            && before + instructions >= self.instructions * EXECUTED_FOR_ONE
+    /// Whether a better one is worth it once a machine has executed this many instructions of it.
+    pub(super) fn is_worth_improving(&self, executed: u64) -> bool {
+        self.quality == Quality::Quick && executed >= self.instructions * EXECUTED_FOR_ONE
     }
 
     /// The better one of the same unit, which is translated if need be.
@@ -173,7 +168,6 @@ impl Translation {
             uses_floating_point,
             quality,
             instructions: unit.instructions(),
-            executed: AtomicU64::new(0),
             better: OnceLock::new(),
             unit,
         })
