@@ -8,7 +8,7 @@ mod parts;
 use super::{Family, Plan, STRATEGIES, Strategy};
 use crate::budget::Budget;
 use crate::problem::Problem;
-use canonical::{Canonical, PREORDERS};
+use canonical::{Canonical, PREORDERS, Preorder, STRAIGHT};
 pub use orientation::PairDistances;
 pub use parts::{decide_in_parts, plan_in_parts};
 
@@ -153,6 +153,12 @@ fn improve(problem: &Problem, plan: Plan, arena_bytes: u64, budget: &mut Budget<
 
 /// Whether there is a plan within the capacity, in bytes, as far as the budget goes.
 pub fn fit(problem: &Problem, capacity: u64, budget: &mut Budget<'_>) -> Decision {
+    // A placement for each buffer, and a few to take back: often the first choices are right.
+    let buffers = problem.buffers().len() as u64;
+    let straight = place_upwards(problem, capacity, STRAIGHT, buffers + buffers / 8, budget);
+    if straight != Decision::Unknown {
+        return straight;
+    }
     let mut nodes = FIRST_NODES;
     loop {
         let decision = decide(problem, capacity, nodes, budget);
@@ -173,9 +179,9 @@ pub fn decide(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<
     // better at it.
     if problem.has_overlaps() {
         let decision = orient(problem, capacity, nodes, budget);
-        return decision.or_else(|| place_upwards(problem, capacity, nodes, budget));
+        return decision.or_else(|| place_upwards(problem, capacity, PREORDERS, nodes, budget));
     }
-    let decision = place_upwards(problem, capacity, nodes, budget);
+    let decision = place_upwards(problem, capacity, PREORDERS, nodes, budget);
     decision.or_else(|| orient(problem, capacity, nodes / 8, budget))
 }
 
@@ -187,6 +193,7 @@ fn orient(problem: &Problem, capacity: u64, nodes: u64, budget: &mut Budget<'_>)
 fn place_upwards(
     problem: &Problem,
     capacity: u64,
+    preorders: &[Preorder],
     nodes: u64,
     budget: &mut Budget<'_>,
 ) -> Decision {
@@ -195,7 +202,7 @@ fn place_upwards(
     if !movable || buffers.len() > MOST_NESTED {
         return Decision::Unknown;
     }
-    for preorder in PREORDERS {
+    for preorder in preorders {
         budget.spend(extent(problem));
         let decision = Canonical::new(problem, preorder, capacity).decide(nodes, budget);
         if decision != Decision::Unknown {
