@@ -71,6 +71,39 @@ pub struct WholeArena {
     pub unknown: Vec<UnknownOperator>,
 }
 
+/// What models need that share an arena, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct SharedArena {
+    /// The kernels.
+    pub kernels: RuntimeKernels,
+    /// With one `MicroAllocator` for the interpreters of all models, which are kept: their heads
+    /// share memory, their tails do not. At most: what the models' tails have in common is counted for
+    /// each.
+    pub one_allocator_bytes: u64,
+    /// With an interpreter at a time, which is made anew over the same arena.
+    pub in_turn_bytes: u64,
+    /// What some operators allocate is not known, so that both are too small by that.
+    pub is_lower_bound: bool,
+}
+
+impl SharedArena {
+    /// Of models with the same kernels; `None` if these are none.
+    pub fn of(arenas: &[&WholeArena]) -> Option<Self> {
+        let tails: u64 = arenas.iter().map(|it| it.tail_bytes).sum();
+        // The other tails are there while a model is prepared.
+        let beside = arenas
+            .iter()
+            .map(|it| it.needed_bytes + tails - it.tail_bytes);
+        let in_turn = arenas.iter().map(|it| it.needed_bytes);
+        Some(Self {
+            kernels: arenas.first()?.kernels,
+            one_allocator_bytes: beside.max()?.next_multiple_of(ALIGNMENT),
+            in_turn_bytes: in_turn.max()?,
+            is_lower_bound: arenas.iter().any(|it| !it.unknown.is_empty()),
+        })
+    }
+}
+
 /// When the arena is fullest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(tag = "phase", rename_all = "kebab-case")]

@@ -9,7 +9,9 @@ use super::net::network;
 use dmo_analysis::graph::tflite::{RuntimeKernels, export};
 use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::graph::{Graph, TensorType};
-use dmo_analysis::tflm::{TflmError, whole_arena, whole_arena_in_place_of_cmsis_nn};
+use dmo_analysis::tflm::{
+    SharedArena, TflmError, WholeArena, whole_arena, whole_arena_in_place_of_cmsis_nn,
+};
 use std::path::Path;
 
 /// A model, and for reference kernels and CMSIS-NN each what `arena_used_bytes` gives and the
@@ -103,6 +105,32 @@ fn firmware_takes_as_much() {
             assert_eq!(found.head_bytes + parts, used);
         }
     }
+}
+
+/// In one arena, heads share memory and tails do not; one model needs what it needs alone.
+#[test]
+fn models_share_an_arena() {
+    let arena = |(_, file): &(String, Vec<u8>)| whole_arena(file, RuntimeKernels::CmsisNn).unwrap();
+    let arenas: Vec<WholeArena> = models().iter().map(arena).collect();
+    let mut seen = 0;
+    for one in &arenas {
+        let alone = SharedArena::of(&[one]).unwrap();
+        assert_eq!(alone.one_allocator_bytes, one.needed_bytes);
+        assert_eq!(alone.in_turn_bytes, one.needed_bytes);
+        for other in &arenas {
+            let both = SharedArena::of(&[one, other]).unwrap();
+            assert_eq!(both, SharedArena::of(&[other, one]).unwrap());
+            assert_eq!(both.in_turn_bytes, one.needed_bytes.max(other.needed_bytes));
+            let heads = one.head_bytes.max(other.head_bytes);
+            let kept = heads + one.tail_bytes + other.tail_bytes;
+            assert!(both.one_allocator_bytes >= kept, "{both:?}");
+            assert!(both.one_allocator_bytes <= one.needed_bytes + other.needed_bytes);
+            assert!(!both.is_lower_bound);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, MEASURED.len() * MEASURED.len());
+    assert_eq!(SharedArena::of(&[]), None);
 }
 
 /// Functions that want the scratch memory of CMSIS-NN's need the same arena. Each that wants more where

@@ -1,6 +1,7 @@
 //! `dmo-trace arena`: what `kTensorArenaSize` has to be.
 
 use super::{Verdict, output};
+use anyhow::ensure;
 use dmo_analysis::graph::tflite::RuntimeKernels;
 use dmo_analysis::wording::parse_size;
 use dmo_trace::study::carried_plan::CarriedPlan;
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// Fail (exit code 1) if kTensorArenaSize has to be larger than this, for example 64K
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     capacity: Option<u64>,
+    /// The models share one arena, with one MicroAllocator: --capacity is about all of them together
+    #[arg(long, requires = "capacity")]
+    shared: bool,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long)]
     json: bool,
@@ -45,6 +49,10 @@ impl Kernels {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
+    ensure!(
+        !arguments.shared || arguments.models.len() > 1,
+        "--shared is about several models, and there is one\n  hint: name all models that share the arena"
+    );
     let mut models = Vec::new();
     let mut verdict = Verdict::Holds;
     for given in &arguments.models {
@@ -56,12 +64,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             }
         }
     }
-    let is_too_large = models.iter().any(|model| model.fits == Some(false));
-    if !models.is_empty() {
-        output::report(&ArenaReport::new(models), arguments.json)?;
+    let mut report = ArenaReport::new(models, arguments.capacity.filter(|_| arguments.shared));
+    if verdict == Verdict::Unknown {
+        // Of one model nothing is known.
+        report.shared.clear();
+    }
+    if !report.models.is_empty() {
+        output::report(&report, arguments.json)?;
     }
     Ok(match verdict {
-        Verdict::Holds if is_too_large => Verdict::Fails,
+        Verdict::Holds if !report.fits() => Verdict::Fails,
         verdict => verdict,
     })
 }
@@ -75,7 +87,8 @@ fn model(given: &str, arguments: &Arguments) -> anyhow::Result<ModelArena> {
     let arenas: Vec<_> = arenas
         .filter(|arena| wanted.is_none_or(|wanted| wanted == arena.kernels))
         .collect();
-    let fits = arguments.capacity.map(|capacity| {
+    let capacity_bytes = arguments.capacity.filter(|_| !arguments.shared);
+    let fits = capacity_bytes.map(|capacity| {
         let mut arenas = arenas.iter();
         arenas.all(|it| it.unknown.is_empty() && it.needed_bytes <= capacity)
     });
@@ -85,7 +98,7 @@ fn model(given: &str, arguments: &Arguments) -> anyhow::Result<ModelArena> {
         given: given.to_owned(),
         name: source.name,
         arenas,
-        capacity_bytes: arguments.capacity,
+        capacity_bytes,
         fits,
         each_operator: arguments.operators,
     })

@@ -5,7 +5,7 @@ use super::{names::pasted, table};
 use crate::study::carried_plan::CarriedPlan;
 use crate::study::whole_arena::ArenaChange;
 use dmo_analysis::graph::tflite::RuntimeKernels;
-use dmo_analysis::tflm::{Part, Peak, UnknownOperator, VERSION, WholeArena};
+use dmo_analysis::tflm::{Part, Peak, SharedArena, UnknownOperator, VERSION, WholeArena};
 use dmo_analysis::wording::{counted, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +17,12 @@ pub struct ArenaReport {
     pub runtime: &'static str,
     /// In the order in which they were given.
     pub models: Vec<ModelArena>,
+    /// Of several models in one arena, for each set of kernels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<SharedArena>,
+    /// The most bytes that one arena may have for all models, if that was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_capacity_bytes: Option<u64>,
 }
 
 /// What a model needs.
@@ -44,12 +50,58 @@ pub struct ModelArena {
 }
 
 impl ArenaReport {
-    /// What these models need.
-    pub fn new(models: Vec<ModelArena>) -> Self {
+    /// What these models need, each by itself and, where they are several, in one arena.
+    pub fn new(models: Vec<ModelArena>, shared_capacity_bytes: Option<u64>) -> Self {
+        let sets = models.first().map_or(0, |model| model.arenas.len());
+        let shared = (0..sets).filter(|_| models.len() > 1).filter_map(|set| {
+            let arenas = models.iter().filter_map(|model| model.arenas.get(set));
+            SharedArena::of(&arenas.collect::<Vec<_>>())
+        });
         Self {
             runtime: VERSION,
+            shared: shared.collect(),
             models,
+            shared_capacity_bytes,
         }
+    }
+
+    /// Each arena is within its capacity. What is not known in full is within none.
+    pub fn fits(&self) -> bool {
+        let is_within = |capacity: u64| {
+            let within =
+                |it: &SharedArena| !it.is_lower_bound && it.one_allocator_bytes <= capacity;
+            self.shared.iter().all(within)
+        };
+        let each = self.models.iter().all(|model| model.fits != Some(false));
+        each && self.shared_capacity_bytes.is_none_or(is_within)
+    }
+
+    /// What the models need that share an arena.
+    fn shared_text(&self) -> String {
+        if self.shared.is_empty() {
+            return String::new();
+        }
+        let sizes = |bytes: fn(&SharedArena) -> u64| {
+            let one = |it: &SharedArena| {
+                let size = at_least(it.is_lower_bound, bytes(it));
+                format!("{size} bytes with {}", kernels(it.kernels))
+            };
+            self.shared.iter().map(one).collect::<Vec<_>>().join("; ")
+        };
+        let mut text = format!(
+            "\nIn one arena together:\n\
+             \x20 one MicroAllocator for all interpreters, which stay: kTensorArenaSize {}\n\
+             \x20 an interpreter at a time, made anew over the same arena: kTensorArenaSize {}\n",
+            sizes(|it| it.one_allocator_bytes),
+            sizes(|it| it.in_turn_bytes),
+        );
+        if let Some(capacity) = self.shared_capacity_bytes.filter(|_| !self.fits()) {
+            text += &format!(
+                "TOO LARGE: {} bytes are allowed for one MicroAllocator\n",
+                grouped(capacity)
+            );
+        }
+        text
     }
 }
 
@@ -64,8 +116,9 @@ impl Report for ArenaReport {
             _ => String::new(),
         };
         format!(
-            "{}\nFigures of {} on a Cortex-M with the DSP extension, compiled by GCC; the arena begins at a multiple of 16.\n{next}",
+            "{}{}\nFigures of {} on a Cortex-M with the DSP extension, compiled by GCC; the arena begins at a multiple of 16.\n{next}",
             models.join("\n"),
+            self.shared_text(),
             self.runtime
         )
     }
@@ -76,7 +129,7 @@ pub fn sizes(arenas: &[WholeArena]) -> String {
     let one = |arena: &WholeArena| {
         format!(
             "{} bytes with {}",
-            at_least(arena, arena.needed_bytes),
+            at_least(!arena.unknown.is_empty(), arena.needed_bytes),
             kernels(arena.kernels)
         )
     };
@@ -92,21 +145,16 @@ pub fn verified_size(arena: &WholeArena) -> String {
     };
     format!(
         "{} bytes with {kernels}",
-        at_least(arena, arena.needed_bytes)
+        at_least(!arena.unknown.is_empty(), arena.needed_bytes)
     )
 }
 
 /// Before and after: `kTensorArenaSize 82,304 -> 63,888 bytes with the reference kernels`.
 pub fn changes(changes: &[ArenaChange]) -> String {
     let one = |change: &ArenaChange| {
-        let unknown = if change.is_lower_bound {
-            "unknown, at least "
-        } else {
-            ""
-        };
         format!(
-            "{unknown}{} -> {} bytes with {}",
-            grouped(change.before_bytes),
+            "{} -> {} bytes with {}",
+            at_least(change.is_lower_bound, change.before_bytes),
             grouped(change.after_bytes),
             if change.with_measured_scratch {
                 "these kernels"
@@ -120,12 +168,13 @@ pub fn changes(changes: &[ArenaChange]) -> String {
 }
 
 /// What is not known in full has a lower bound only.
-fn at_least(arena: &WholeArena, bytes: u64) -> String {
-    if arena.unknown.is_empty() {
-        grouped(bytes)
+fn at_least(is_lower_bound: bool, bytes: u64) -> String {
+    let prefix = if is_lower_bound {
+        "unknown, at least "
     } else {
-        format!("unknown, at least {}", grouped(bytes))
-    }
+        ""
+    };
+    format!("{prefix}{}", grouped(bytes))
 }
 
 fn kernels(kernels: RuntimeKernels) -> &'static str {
@@ -158,7 +207,7 @@ fn text(model: &ModelArena) -> String {
             "It carries a plan, which is safe with any kernels.\n".to_owned()
         }
         Some(CarriedPlan::SafeWithReferenceKernels) => {
-            "It carries a plan whose buffers overlap as far as the reference kernels allow, and other kernels may not.\n"
+            "It carries a plan whose buffers overlap, which is safe with the reference kernels. Which kernels it was made for is not in the file, and others may allow less.\n"
                 .to_owned()
         }
         Some(CarriedPlan::UnsafeWithReferenceKernels) => {
