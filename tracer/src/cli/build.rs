@@ -143,19 +143,21 @@ impl Arguments {
     }
 
     /// Pruning costs nothing and is always allowed; where there is a choice all changes are, unless
-    /// some are named.
+    /// some are named, and tiles may compute more again.
     fn changes(&self) -> anyhow::Result<ChangeRequest> {
-        if !self.has_choice() || !self.change.allow.is_empty() {
-            let changes = self.change.request()?;
-            let prune = true;
-            return Ok(ChangeRequest { prune, ..changes });
+        let mut change = self.change.clone();
+        if self.has_choice() {
+            if change.allow.is_empty() {
+                change.allow = Change::value_variants().to_vec();
+            }
+            if change.allow_tiles() {
+                let by_default = RECOMPUTED_WITHIN_LIMITS;
+                change.max_recompute = change.max_recompute.or(Some(by_default));
+            }
         }
-        let all = ChangeArguments {
-            allow: Change::value_variants().to_vec(),
-            max_recompute: self.change.max_recompute.or(Some(RECOMPUTED_WITHIN_LIMITS)),
-            ..self.change
-        };
-        all.request()
+        let changes = change.request()?;
+        let prune = true;
+        Ok(ChangeRequest { prune, ..changes })
     }
 
     fn request(&self) -> anyhow::Result<BuildRequest> {

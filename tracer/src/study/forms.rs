@@ -157,7 +157,8 @@ fn candidates(
         reorder: true,
         fixed: &[],
     };
-    let order = search(task, request.time.mul_f64(ORDER_SHARE), session)?.order;
+    let time = SearchTime::patient(request.time.mul_f64(ORDER_SHARE));
+    let order = search(task, time, session)?.order;
     let searches = searches(changes);
     // Kernels that work in place leave the other forms what they would have without.
     let others = searches.iter().filter(|search| !search.in_place).count();

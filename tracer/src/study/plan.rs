@@ -4,7 +4,7 @@ use super::change::{ChangeRequest, WorkFront};
 use super::error::{About, PlanError, StudyError};
 use super::overlap_source::{OverlapKind, OverlapRequest, OverlapSource};
 use super::placed::PlacedModel;
-use super::search_time::{STOPPED, within_time};
+use super::search_time::{STOPPED, SearchTime, within_time};
 use super::session::{Session, State, Work};
 use super::source::Source;
 use super::{KERNEL_LIMITS, SEARCH_TIME};
@@ -446,7 +446,7 @@ pub(super) fn ensure_safe(
 
 pub(super) fn search(
     task: Task<'_>,
-    time: Duration,
+    time: impl Into<SearchTime>,
     session: &Session,
 ) -> Result<ModelPlan, ArenaError> {
     let running = session.begin(Work::Planning);

@@ -26,14 +26,14 @@ pub enum Change {
 }
 
 /// Which changes are allowed.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct ChangeArguments {
     /// Changes to the model's graph to allow, comma-separated; the results stay the same. The plan
     /// then needs kernels that support them, and `dmo-trace verify --plan` proves it
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub allow: Vec<Change>,
     /// Extra multiply-accumulates allowed for tiling (--allow split, patch or cache), in % of the model's
-    /// [default: 10%]
+    /// [default: 10%; 200% with --ram, --flash or --front of `build`]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub max_recompute: Option<f64>,
     /// Take and give the integers that the model computes with: leave out the QUANTIZE that reads an
