@@ -150,6 +150,15 @@ impl Graph {
         self.tensor(id).storage == Storage::Arena
     }
 
+    /// The graph's inputs that no operator reads and that are no outputs.
+    pub fn unread_inputs(&self) -> impl Iterator<Item = TensorId> {
+        let is_read = |id: &TensorId| {
+            let mut nodes = self.operators.iter();
+            nodes.any(|node| node.inputs.contains(id)) || self.outputs.contains(id)
+        };
+        self.inputs.iter().copied().filter(move |id| !is_read(id))
+    }
+
     /// Tensors in the arena that the operator reads, each once.
     pub fn arena_inputs(&self, node: &Node) -> Vec<TensorId> {
         self.once(&node.inputs)

@@ -100,12 +100,8 @@ fn without_unread_inputs(graph: &Graph, arena: &Arena) -> Result<Problem, ArenaE
     if !graph.views.is_empty() {
         return Ok(arena.problem.clone());
     }
-    let is_read = |id: &TensorId| {
-        let mut nodes = graph.operators.iter();
-        nodes.any(|node| node.inputs.contains(id)) || graph.outputs.contains(id)
-    };
     let mut buffers = arena.problem.buffers().to_vec();
-    for input in graph.inputs.iter().filter(|input| !is_read(input)) {
+    for input in graph.unread_inputs() {
         if let Some(buffer) = arena.buffer_of[input.0] {
             buffers[buffer].alive = 0..1;
         }
