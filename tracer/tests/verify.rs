@@ -23,6 +23,9 @@ use dmo_trace::kernels::KernelLibrary;
 use dmo_trace::model::verify::{MeasuredPair, Runs, Subject, Verification, verify};
 use dmo_trace::model::{Deployment, Placement};
 use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
 use support::models::{self, LIMITS};
 
 /// Real models, and our own that stand in for them: how many plans that are unsafe by one element are tried, and of how many the
@@ -89,6 +92,10 @@ fn main() {
     trials.push(Trial::test(
         "a plan for other kernels is caught",
         other_kernels,
+    ));
+    trials.push(Trial::test(
+        "scratch memory as the runtime's kernels ask for it",
+        scratch_of_runtime,
     ));
     let untouched = Trial::test("what no operator touches is compared too", untouched);
     trials.push(untouched);
@@ -353,4 +360,62 @@ fn published_formula(file: &[u8]) -> Result<(), Failed> {
         0 => Err("the published formula is safe for every layer".into()),
         _ => Ok(()),
     }
+}
+
+/// A plan of a model by itself has the scratch buffers that the runtime's kernels ask for. Ours, which stand for
+/// these, ask for others; that is no fault of the plan, unless one of its buffers is missing, too small or in use.
+fn scratch_of_runtime() -> Result<(), Failed> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("plan.json");
+    let (mut seen, mut refused) = (0, 0);
+    for name in [
+        "stand_in_keyword_int8",
+        "stand_in_sequence_int8",
+        "further_sequences_int16",
+    ] {
+        let model = golden.join(name).with_extension("tflite");
+        let verdict = |command: &str, option: &str| {
+            let program = env!("CARGO_BIN_EXE_dmo-trace");
+            let arguments = [
+                command.as_ref(),
+                model.as_os_str(),
+                option.as_ref(),
+                path.as_os_str(),
+            ];
+            let output = Command::new(program)
+                .args(arguments)
+                .output()
+                .expect("dmo-trace");
+            output.status.code()
+        };
+        assert_eq!(verdict("plan", "--out"), Some(0), "{name}");
+        assert_eq!(verdict("verify", "--plan"), Some(0), "{name}");
+        let plan: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
+        let scratch = plan["scratch"].as_array().expect("scratch buffers");
+        let tensor = plan["tensors"][0]["offset"].clone();
+        for index in 0..scratch.len() {
+            let mut moved = plan.clone();
+            moved["scratch"][index]["offset"] = tensor.clone();
+            let mut smaller = plan.clone();
+            smaller["scratch"][index]["size_bytes"] = 1.into();
+            let mut missing = plan.clone();
+            missing["scratch"]
+                .as_array_mut()
+                .expect("a list")
+                .remove(index);
+            for damaged in [moved, smaller, missing] {
+                if damaged == plan {
+                    continue;
+                }
+                std::fs::write(&path, damaged.to_string())?;
+                assert_ne!(verdict("verify", "--plan"), Some(2), "{name}: {damaged}");
+                refused += usize::from(verdict("verify", "--plan") == Some(1));
+            }
+        }
+        seen += scratch.len();
+    }
+    assert!(seen >= 6, "{seen}");
+    assert!(refused >= 2 * seen, "{refused} of {seen}");
+    Ok(())
 }

@@ -257,7 +257,7 @@ fn measure(
     let deployment = source.deploy(kernels, limits)?.into_model();
     let deployment = deployment.complete().about(&source.name)?;
     let plan = PlanToCheck::of_planned(planned, source)?;
-    let (placement, _) = place(&deployment, &plan);
+    let (placement, _) = place(source, &deployment, &plan);
     let mut inference = Inference::new(&deployment, &placement, 0, Observation::Watch, limits)?;
     inference.count_cycles();
     inference.infer(&model_inputs(&deployment, 0), &plan.order)?;

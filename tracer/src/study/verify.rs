@@ -11,10 +11,10 @@ use super::{INPUTS, KERNEL_LIMITS};
 use crate::mcu::machine::Limits;
 use crate::model::verify::{self, Runs, Subject, Verification, differences_from};
 use crate::model::{Deployment, Placement};
-use dmo_analysis::graph::overlaps;
+use dmo_analysis::graph::{OperatorId, overlaps};
 use dmo_analysis::handover::PlannedKernels;
 use dmo_analysis::schedule::ScheduleError;
-use dmo_analysis::verify::{Clash, Occupant, clashes};
+use dmo_analysis::verify::{Clash, Occupant, Positions, clashes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -135,7 +135,7 @@ pub fn verify<'a>(
         Some(plan) => plan,
         None => plan_of_model(source, deployment, session)?,
     };
-    let (placement, lacking) = place(deployment, &plan);
+    let (placement, lacking) = place(source, deployment, &plan);
     let mut verified = Verified {
         kernels: now,
         faults: plan.faults(source.graph()),
@@ -263,8 +263,13 @@ pub fn ensure_is_same(plan: &PlanToCheck, now: PlannedKernels) -> Result<(), Box
 
 /// A plan's layout, as far as kernels can run in it, and what scratch memory it does not give:
 /// that lies apart. The scratch memory of each operator is the plan's first for it, if that is
-/// large enough.
-pub(super) fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, Option<PlanFault>) {
+/// large enough. Where a kernel only stands for the runtime's, and the plan gives what that asks
+/// for, the kernel's own lies apart, too.
+pub(super) fn place(
+    source: &Source,
+    deployment: &Deployment,
+    plan: &PlanToCheck,
+) -> (Placement, Option<PlanFault>) {
     let mut scratch = vec![None; deployment.steps.len()];
     let mut lacking = Vec::new();
     for step in deployment.steps.iter().filter(|_| plan.layout.scratch) {
@@ -281,11 +286,13 @@ pub(super) fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, 
         if wanted == 0 {
             continue;
         }
-        let enough = match step.kernel {
-            Ok(_) => {
+        let enough = match &step.kernel {
+            Ok(kernel) => {
                 let first = planned.next().filter(|(_, _, bytes)| *bytes >= wanted);
                 scratch[step.operator.0] = first.map(|(_, offset, _)| *offset);
+                let stands_for_runtimes = deployment.sources[kernel.source].stands_for_reference;
                 first.is_some()
+                    || stands_for_runtimes && gives_what_runtime_asks(source, plan, step.operator)
             }
             Err(_) => planned.fold(0u64, |sum, (_, _, bytes)| sum.saturating_add(*bytes)) >= wanted,
         };
@@ -306,4 +313,37 @@ pub(super) fn place(deployment: &Deployment, plan: &PlanToCheck) -> (Placement, 
         arena_bytes: plan.arena_bytes,
     };
     (placement, fault)
+}
+
+/// Whether a plan that is for no kernels in particular gives an operator each scratch buffer that the
+/// runtime's kernel asks for, and none of these shares a byte with anything that is in use at the same time.
+fn gives_what_runtime_asks(source: &Source, plan: &PlanToCheck, operator: OperatorId) -> bool {
+    let graph = source.graph();
+    let node = &graph.operators[operator.0];
+    if plan.kernels.is_some() || node.has_unknown_memory() {
+        return false;
+    }
+    let of_operator = |it: &&(OperatorId, u64, u64)| it.0 == operator;
+    let given: Vec<_> = plan.scratch.iter().filter(of_operator).copied().collect();
+    let ascending = |sizes: &mut dyn Iterator<Item = u64>| {
+        let mut sizes: Vec<u64> = sizes.filter(|&bytes| bytes > 0).collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    let mut asked = node.scratch_bytes.iter().copied();
+    let is_given = ascending(&mut given.iter().map(|it| it.2)) == ascending(&mut asked);
+    let positions = Positions {
+        scratch: &given,
+        ..plan.positions()
+    };
+    let found = clashes(
+        graph,
+        &plan.order,
+        &overlaps::none(graph),
+        positions,
+        usize::MAX,
+    );
+    let buffer = Occupant::Scratch(operator);
+    let is_apart = |clash: &Clash| clash.one != buffer && clash.other != buffer;
+    is_given && found.is_ok_and(|found| found.iter().all(is_apart))
 }

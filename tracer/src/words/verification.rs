@@ -248,7 +248,7 @@ impl VerifyReport {
                 .collect(),
             notes: [
                 self.notes_of_kernels(graph, verified.subgraphs),
-                notes(deployment, &verified.plan, found, verified.inputs),
+                notes(deployment, verified, found),
             ]
             .concat(),
             objections,

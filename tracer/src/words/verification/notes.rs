@@ -1,10 +1,11 @@
 //! What else is to be said of a verified plan.
 
-use crate::model::Deployment;
 use crate::model::verify::{Verification, VerifiedLayer};
-use crate::study::plan_to_check::PlanToCheck;
+use crate::model::{Deployment, Step};
+use crate::study::plan_to_check::PlanFault;
+use crate::study::verify::Verified;
 use crate::words::names;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{counted, grouped};
 
 /// Operators whose trace says nothing, or at which a real core faults.
 pub(super) fn doubts(found: &Verification) -> Vec<String> {
@@ -31,12 +32,12 @@ pub(super) fn doubts(found: &Verification) -> Vec<String> {
 /// Scratch memory that nobody needs.
 pub(super) fn notes(
     deployment: &Deployment,
-    plan: &PlanToCheck,
+    verified: &Verified,
     found: &Verification,
-    inputs: u64,
 ) -> Vec<String> {
+    let plan = &verified.plan;
     let mut notes = Vec::new();
-    if inputs == 1 {
+    if verified.inputs == 1 {
         notes.push(names::ON_ONE_INPUT.to_owned());
     }
     for layer in &found.layers {
@@ -66,6 +67,21 @@ pub(super) fn notes(
                 grouped(planned)
             ));
         }
+    }
+    let lacks = |fault: &PlanFault| matches!(fault, PlanFault::LittleScratch { .. });
+    let is_apart = |step: &&Step| {
+        let wanted = u64::from(step.scratch.total_bytes);
+        let mut given = plan.scratch.iter();
+        let has_room = given.any(|it| it.0 == step.operator && it.2 >= wanted);
+        step.kernel.is_ok() && wanted > 0 && !has_room
+    };
+    let apart = deployment.steps.iter().filter(is_apart).count();
+    if apart > 0 && plan.layout.scratch && !verified.faults.iter().any(lacks) {
+        notes.push(format!(
+            "the scratch memory of {} lies outside the arena here: the plan has that of TensorFlow Lite \
+             Micro's own kernels, which ask for other buffers, or none",
+            counted(apart as u64, "operator", "operators")
+        ));
     }
     let outside = deployment.steps.iter();
     let outside = outside.filter(|step| step.scratch.total_bytes > 0 && !plan.layout.scratch);
