@@ -49,6 +49,12 @@ pub struct LayerProfile {
 }
 
 impl LayerProfile {
+    /// Grants no overlap: data decide what is accessed, whether or not the inputs tried show it.
+    pub fn refuse_as_data_dependent(&mut self) {
+        self.data_dependent = Some(true);
+        grant_or_refuse(self);
+    }
+
     /// Executed instructions between the two marks.
     pub fn instructions(&self) -> u64 {
         self.end - self.begin

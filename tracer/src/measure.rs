@@ -284,6 +284,9 @@ impl<'a> Bench<'a> {
             decisions = self.follow_data(calls)?;
         }
         let outcomes = self.grant_for_every_outcome(&mut layer, inputs, &mut decisions);
+        if decisions.iter().flatten().next().is_some() {
+            layer.refuse_as_data_dependent();
+        }
         let mut caller = caller(self.library, proof::limits(&layer, self.limits))?;
         let proofs = layer
             .pairs

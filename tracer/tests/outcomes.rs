@@ -13,11 +13,14 @@
 mod support;
 
 use dmo_analysis::graph::Kind;
+use dmo_analysis::graph::zoo::{self, Element};
 use dmo_analysis::operator::{Operator, Reshape};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::measure::{Measurement, choose, measure_in_detail};
+use dmo_trace::model::overlaps::{KernelOverlaps, Store, measured as measured_for_plans};
+use dmo_trace::model::{Deployment, KernelSource};
 use dmo_trace::program::data_decision::Decides;
 use libtest_mimic::Failed;
 use std::path::Path;
@@ -36,6 +39,11 @@ fn main() {
             refused,
         ),
         tools::trial("what data decide is found", &compiler, decided),
+        tools::trial(
+            "a plan relies on nothing that data decide",
+            &compiler,
+            planned,
+        ),
     ];
     tools::main(&compiler, trials)
 }
@@ -184,5 +192,37 @@ fn decided() -> Result<(), Failed> {
     let layer = measured(&assembled("independence.S", 12), &case(16)).layer;
     assert_eq!(layer.data_dependent, Some(false));
     assert_eq!(layer.pairs[0].safe_overlap_bytes, 0);
+    Ok(())
+}
+
+struct Forgetful;
+
+impl Store for Forgetful {
+    fn load(&self, _: &str) -> Option<KernelOverlaps> {
+        None
+    }
+    fn save(&self, _: &str, _: &KernelOverlaps) {}
+}
+
+/// What a kernel allows a plan to use is nothing where data decide, although no input tried shows it.
+fn planned() -> Result<(), Failed> {
+    let network = zoo::find("mobilenet_v1_0.25_128").expect("in the zoo");
+    let graph = network.build(Element::Int8);
+    let mut seen = 0;
+    for (kind, is_refused) in [(1, false), (11, true), (13, true), (14, true), (20, true)] {
+        let library = assembled("independence.S", kind);
+        let deployment = Deployment::invented_on(&graph, &[KernelSource::from(&library)], LIMITS);
+        let kernels = measured_for_plans(&deployment, 2, LIMITS, &Forgetful, &|_| ())?;
+        let pairs = kernels.iter().flat_map(|kernel| &kernel.pairs);
+        for pair in pairs {
+            assert_eq!(!pair.refusals.is_empty(), is_refused, "{kind}: {pair:?}");
+            assert_eq!(pair.displacement_bytes.is_none(), is_refused, "{kind}");
+            let names = |text: &String| text.starts_with("data decide");
+            assert_eq!(pair.refusals.iter().any(names), is_refused, "{kind}");
+            seen += 1;
+        }
+        assert!(kernels.iter().all(|kernel| !kernel.on_inputs_tried));
+    }
+    assert_eq!(seen, 5);
     Ok(())
 }

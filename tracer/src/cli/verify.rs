@@ -116,8 +116,13 @@ impl Arguments {
         } else {
             ""
         };
+        // What only further inputs have shown is refused where they are tried.
+        let inputs = match self.inputs {
+            ..=INPUTS => String::new(),
+            inputs => format!(" --inputs {inputs}"),
+        };
         format!(
-            "{other_kernels}`dmo-trace plan {}{ends}{} --out {file}` makes a plan that these kernels allow",
+            "{other_kernels}`dmo-trace plan {}{ends}{}{inputs} --out {file}` makes a plan that these kernels allow",
             pasted(&self.model.to_string_lossy()),
             self.library.again()
         )

@@ -68,7 +68,7 @@ impl KernelLibrary {
     }
 
     /// Whether it is one of the sets that are built in.
-    pub(super) fn is_built_in(&self) -> bool {
+    pub(crate) fn is_built_in(&self) -> bool {
         self.is_built_in
     }
 

@@ -10,6 +10,7 @@ use crate::measure::{self, MeasureError, Measurement};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
+use dmo_analysis::profile::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -17,8 +18,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What data decide is found in operators of at most so many instructions: it takes longer than the
-/// rest.
+/// rest. The built-in kernels' accesses are known.
 const FOLLOWED_INSTRUCTIONS: u64 = 250_000;
+/// The same of a library of the user's: it takes a second or two for each operator, once.
+const FOLLOWED_INSTRUCTIONS_OF_A_LIBRARY: u64 = 20_000_000;
 
 /// The overlaps that the kernel of one operator allows.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -30,6 +33,10 @@ pub struct KernelOverlaps {
     pub work: Attribution,
     /// Instructions of one call.
     pub instructions: u64,
+    /// It executes too many instructions for what data decide to be found: what it allows is known to
+    /// hold on the inputs tried only.
+    #[serde(default)]
+    pub on_inputs_tried: bool,
     /// One for each input and output.
     pub pairs: Vec<KernelPair>,
 }
@@ -162,16 +169,24 @@ fn of_step(
     {
         return Ok(known);
     }
+    let followed = if library.is_built_in() {
+        FOLLOWED_INSTRUCTIONS
+    } else {
+        FOLLOWED_INSTRUCTIONS_OF_A_LIBRARY
+    };
     let measured = measure::measure_with(
         library,
         &kernel.case,
         kernel.contract,
         parameters.clone(),
         (inputs, limits),
-        FOLLOWED_INSTRUCTIONS,
+        followed,
     );
     let measured = measured.map_err(|error| failed(deployment, step, error))?;
-    let overlaps = KernelOverlaps::of(&measured, step.inputs.len());
+    let overlaps = KernelOverlaps {
+        on_inputs_tried: measured.decisions.is_none() && !library.is_built_in(),
+        ..KernelOverlaps::of(&measured, step.inputs.len())
+    };
     store.save(&key, &overlaps);
     Ok(overlaps)
 }
@@ -186,7 +201,7 @@ fn key(
     inputs: u64,
 ) -> String {
     /// Counts up when a measurement gives something else than before.
-    const VERSION: u32 = 5;
+    const VERSION: u32 = 6;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
         library.cpu().name,
@@ -233,9 +248,13 @@ impl KernelOverlaps {
 
     fn of(measured: &Measurement, inputs: usize) -> Self {
         let layer = &measured.layer;
+        let decided = measured.decisions.iter().flatten().next();
         let pairs = layer.pairs.iter().zip(&measured.proofs);
         let pairs = pairs.map(|(pair, proof)| {
             let mut refusals: Vec<String> = pair.refusals.iter().map(ToString::to_string).collect();
+            if let (Some(decision), [Refusal::DataDependent]) = (decided, &pair.refusals[..]) {
+                refusals = vec![format!("data decide {decision}")];
+            }
             if !proof.equal_at_overlap {
                 refusals.push("execution in overlapped buffers gives another output".to_owned());
             }
@@ -259,6 +278,7 @@ impl KernelOverlaps {
             function: Some(measured.function.to_owned()),
             work: measured.work.clone(),
             instructions: layer.instructions(),
+            on_inputs_tried: false,
             pairs: pairs.collect(),
         }
     }

@@ -6,6 +6,7 @@ use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt;
 
 /// An instruction at which data decide what is accessed.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
@@ -35,6 +36,39 @@ pub enum Decides {
     Code,
     /// What a later call finds in a variable.
     Variable,
+}
+
+impl fmt::Display for DataDecision {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            address, location, ..
+        } = self;
+        write!(formatter, "{} at {location}", self.decides)?;
+        if let Some(function) = location
+            .function
+            .as_ref()
+            .filter(|_| location.file.is_some())
+        {
+            write!(formatter, " in {function}")?;
+        }
+        match &location.disassembly {
+            Some(text) => write!(formatter, " ({address}: {text})"),
+            None => write!(formatter, " ({address})"),
+        }
+    }
+}
+
+impl fmt::Display for Decides {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Access => "whether it loads or stores",
+            Self::Address => "where it loads or stores",
+            Self::Branch => "where it branches",
+            Self::Setting => "how the core works",
+            Self::Code => "which instruction it is",
+            Self::Variable => "what a later call finds in a variable,",
+        })
+    }
 }
 
 impl From<Decision> for Decides {

@@ -5,7 +5,7 @@ mod warnings;
 
 use super::names::{plain, short};
 use super::report::Report;
-use super::{arena, cycles, independence, table, tenants};
+use super::{arena, cycles, table, tenants};
 use crate::elf::symbols::without_parameters;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::system::Exception;
@@ -383,8 +383,7 @@ impl RunReport<'_> {
         let all = self.decisions?;
         let layers = self.profile.layers.iter().enumerate();
         let decided = layers.filter_map(|(index, layer)| {
-            let decision = self.decisions_of(index)?.first()?;
-            let decided = independence::line(decision);
+            let decided = self.decisions_of(index)?.first()?;
             Some(format!(
                 "layer {index} '{}': data decide {decided}",
                 plain(&layer.name)

@@ -23,7 +23,7 @@ use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::handover::FurtherKernels;
 use dmo_analysis::tflm::WholeArena;
 use dmo_analysis::transform::integer_io::IntegerIoReport;
-use dmo_analysis::verify::Clash;
+use dmo_analysis::verify::{Clash, Occupant};
 use dmo_analysis::wording::{counted, first_lines, grouped};
 use inputs::EveryInput;
 use located::{Annotation, LocatedFinding};
@@ -208,10 +208,10 @@ impl VerifyReport {
             let operator = clash.operator;
             let is_known = graph.operators[operator.0].kernel.is_some();
             let why = match deployment.step(operator).kernel {
-                Err(_) if is_known => names::NOT_GRANTED,
-                _ => "",
+                Err(_) if is_known => names::NOT_GRANTED.to_owned(),
+                _ => refused(&found.layers, clash),
             };
-            names::clash(graph, clash, &verified.plan.regions) + why
+            names::clash(graph, clash, &verified.plan.regions) + &why
         });
         let objections = [
             some_of(clashes.collect()),
@@ -510,6 +510,22 @@ impl VerifyReport {
 
 /// At most this many objections of each witness are in words; JSON has all.
 const MOST_LINES: usize = 5;
+
+/// Why no overlap is granted to two tensors that clash; empty if one is.
+fn refused(layers: &[VerifiedLayer], clash: &Clash) -> String {
+    let of_operator = |layer: &&VerifiedLayer| layer.operator == clash.operator;
+    let is_it = |pair: &&MeasuredPair| {
+        let (input, output) = (Occupant::Tensor(pair.input), Occupant::Tensor(pair.output));
+        [clash.one, clash.other] == [input, output] || [clash.other, clash.one] == [input, output]
+    };
+    let mut pairs = layers.iter().filter(of_operator).flat_map(|it| &it.pairs);
+    let refusals = pairs.find(is_it).map_or(&[][..], |pair| &pair.refusals);
+    if refusals.is_empty() {
+        return String::new();
+    }
+    let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    format!("; no overlap is granted: {}", reasons.join("; "))
+}
 
 /// The first few.
 fn some_of(lines: Vec<String>) -> Vec<String> {

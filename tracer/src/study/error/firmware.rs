@@ -112,7 +112,7 @@ pub enum ArenaUseError {
         operators: usize,
     },
     #[error(
-        "the firmware does something that its own plan does not explain: {contradiction}\n  hint: nothing is said of it; does its code change tensors, or use the arena for something else? (docs/firmware.md)"
+        "the firmware does something that its own plan does not explain: {contradiction}\n  hint: nothing is said of it; does its code change tensors, or use the arena for something else? If it makes interpreters anew over one arena, `--stop-after` with the first model's number of operators follows that one (docs/firmware.md)"
     )]
     Unexplained {
         contradiction: String,

@@ -1,6 +1,6 @@
 //! The report of a plan.
 
-use super::{Apart, PlanReport};
+use super::{Apart, PlanReport, kernels};
 use crate::study::emit::arena_changes;
 use crate::study::error::StudyError;
 use crate::study::others::{LoopOrderCost, on_tflm};
@@ -13,7 +13,7 @@ use crate::words::pruning::PruneSummary;
 use dmo_analysis::graph::tflite::WhyApart;
 use dmo_analysis::graph::{Graph, Kind};
 use dmo_analysis::handover::OnDevice;
-use dmo_analysis::wording::grouped;
+use dmo_analysis::wording::{first_names, grouped};
 use std::collections::BTreeSet;
 
 impl PlanReport {
@@ -90,11 +90,19 @@ fn notes_of_kernels(inputs: u64, planned: &Planned) -> Vec<String> {
     if !not_executed.is_empty() {
         notes.push(names::NOT_EXECUTED.to_owned());
     }
+    let kinds = graph.operators.iter();
+    let kinds: Vec<String> = kinds
+        .map(|node| node.kind.escape_debug().to_string())
+        .collect();
+    notes.extend(kernels::doubts(&kinds, &measured.layers, inputs));
     if !measured.layers.is_empty() && inputs == 1 {
         notes.push(names::ON_ONE_INPUT.to_owned());
     }
     notes
 }
+
+/// At most this many inputs are named.
+const MOST_UNREAD: usize = 3;
 
 /// What the certificate of a plan leaves out.
 fn limits_of_proof(
@@ -115,6 +123,15 @@ fn limits_of_proof(
         let unknown = unknown.join(", ");
         limits.push(format!(
             "without the scratch memory of {unknown}, which is not known"
+        ));
+    }
+    let graph = &planned.overlaps.graph;
+    let unread = graph.unread_inputs().filter(|&id| graph.in_arena(id));
+    let unread: Vec<String> = unread.map(|id| names::tensor(graph, id)).collect();
+    if !unread.is_empty() {
+        limits.push(format!(
+            "with {}, which nothing reads, beside what the first operator needs",
+            first_names(&unread, MOST_UNREAD)
         ));
     }
     let carried = device.filter(|_| source.obeyed_offsets().is_some());

@@ -4,10 +4,13 @@ use crate::model::overlaps::{KernelOverlaps, KernelPair};
 use crate::study::others::LoopOrderCost;
 use crate::words::table;
 use dmo_analysis::graph::OperatorId;
-use dmo_analysis::wording::{counted, grouped};
+use dmo_analysis::wording::{counted, first_names, grouped};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In the place of a kernel that cannot be called.
 const NOT_EXECUTED: &str = "not executed";
+/// At most this many operators are named in a line.
+const MOST_NAMED: usize = 5;
 
 /// The operators whose kernels another order of loops would let overlap further, if any; the
 /// one that would save most first. `arena_bytes` is the plan's.
@@ -111,6 +114,48 @@ pub fn kernel_table(
         "{table}\n\nO_s: bytes by which the output may lie over the input, as measured{none}{loops}. Where the runtime \
          takes its own kernel, or may, no more is granted than the formula of that kernel says."
     )
+}
+
+/// The operators to which no overlap is granted, a line for each reason; and those whose overlaps are
+/// known to hold on `inputs` inputs only.
+pub fn doubts(kinds: &[String], kernels: &[KernelOverlaps], inputs: u64) -> Vec<String> {
+    let mut refused: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut tried = Vec::new();
+    for (index, (kind, kernel)) in kinds.iter().zip(kernels).enumerate() {
+        let operator = || format!("{index} {kind}");
+        let reasons: BTreeSet<&str> = kernel
+            .pairs
+            .iter()
+            .flat_map(|it| &it.refusals)
+            .map(String::as_str)
+            .collect();
+        for reason in reasons {
+            refused.entry(reason).or_default().push(operator());
+        }
+        if kernel.on_inputs_tried && kernel.pairs.iter().any(|it| it.safe_overlap_bytes > 0) {
+            tried.push(operator());
+        }
+    }
+    let of = |operators: Vec<String>| {
+        let operator = if operators.len() == 1 {
+            "operator"
+        } else {
+            "operators"
+        };
+        format!("{operator} {}", first_names(&operators, MOST_NAMED))
+    };
+    let refused = refused.into_iter();
+    let mut lines: Vec<String> = refused
+        .map(|(reason, operators)| format!("no overlap is granted to {}: {reason}", of(operators)))
+        .collect();
+    if !tried.is_empty() {
+        lines.push(format!(
+            "the overlaps of {} hold on the {} tried: `dmo-trace verify --every-input` looks for what data decide in kernels that take as long",
+            of(tried),
+            counted(inputs, "input", "inputs"),
+        ));
+    }
+    lines
 }
 
 /// O_s of each pair.
