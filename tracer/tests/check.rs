@@ -105,8 +105,8 @@ fn dmo_trace(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// `[arena, geometry, replay, execution, capacity]` of the model of this number.
-fn outcomes(report: &Value, model: usize) -> [String; 5] {
+/// `[arena, geometry, replay, execution, every_input, capacity]` of the model of this number.
+fn outcomes(report: &Value, model: usize) -> [String; 6] {
     let cases = report["models"][model]["cases"].as_array().unwrap();
     let names: Vec<&str> = cases
         .iter()
@@ -114,7 +114,14 @@ fn outcomes(report: &Value, model: usize) -> [String; 5] {
         .collect();
     assert_eq!(
         names,
-        ["arena", "geometry", "replay", "execution", "capacity"]
+        [
+            "arena",
+            "geometry",
+            "replay",
+            "execution",
+            "every_input",
+            "capacity"
+        ]
     );
     std::array::from_fn(|at| cases[at]["outcome"].as_str().unwrap().to_owned())
 }
@@ -132,8 +139,8 @@ fn what_is_recorded_holds_from_then_on() {
     );
     let before = project.recorded();
     let report = project.json(1);
-    assert_eq!(outcomes(&report, 0), [F, P, P, P, S]);
-    assert_eq!(outcomes(&report, 1), [F, P, S, S, S]);
+    assert_eq!(outcomes(&report, 0), [F, P, P, P, S, S]);
+    assert_eq!(outcomes(&report, 1), [F, P, S, S, S, S]);
     assert_eq!(project.recorded(), before);
 
     let checked = project.check(&["--update"]);
@@ -144,12 +151,46 @@ fn what_is_recorded_holds_from_then_on() {
     assert_eq!(project.recorded(), after);
 
     let report = project.json(0);
-    assert_eq!(outcomes(&report, 0), [P, P, P, P, S]);
-    assert_eq!(outcomes(&report, 1), [P, P, S, S, S]);
+    assert_eq!(outcomes(&report, 0), [P, P, P, P, S, S]);
+    assert_eq!(outcomes(&report, 1), [P, P, S, S, S, S]);
     assert_eq!(report["models"][0]["arena_bytes"], ARENA);
     assert_eq!(report["models"][0]["certificate"], "optimal_for_order");
     assert_eq!(project.check(&["--update"]).code, 0);
     assert_eq!(project.recorded(), after);
+}
+
+/// What holds on the inputs tried may be asked to hold on all: a table that data index is not shown to.
+#[test]
+fn every_input_may_be_asked_for() {
+    let project = Project::new();
+    let curves = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden/further_functions_int8.tflite");
+    let curves = curves.to_str().unwrap();
+    project.baseline(&format!(
+        "[[model]]\nfile = \"m.tflite\"\narena_bytes = {ARENA}\nevery_input = true\n\
+         [[model]]\nfile = {curves:?}\nevery_input = true\n"
+    ));
+    let before = project.recorded();
+    let report = project.json(1);
+    assert_eq!(outcomes(&report, 0), [P, P, P, P, P, S]);
+    assert_eq!(outcomes(&report, 1), [F, P, P, P, F, S]);
+    assert_eq!(report["models"][1]["safe"], true);
+    let found = report["models"][1]["cases"][4]["findings"][0]
+        .as_str()
+        .unwrap();
+    assert!(
+        found.contains("data decide where it loads or stores"),
+        "{found}"
+    );
+
+    let checked = project.check(&["--update"]);
+    assert_eq!(checked.code, 1, "{}", checked.stderr);
+    assert!(
+        checked.stdout.contains("NOT ON EVERY INPUT"),
+        "{}",
+        checked.stdout
+    );
+    assert_eq!(project.recorded(), before);
 }
 
 #[test]
@@ -181,7 +222,7 @@ fn capacity_is_a_limit_of_its_own() {
             "[[model]]\nfile = \"m.tflite\"\nverify = false\narena_bytes = 3680\n\
              capacity = {capacity}\n"
         ));
-        assert_eq!(outcomes(&project.json(code), 0), [P, P, S, S, case]);
+        assert_eq!(outcomes(&project.json(code), 0), [P, P, S, S, S, case]);
     }
 }
 
@@ -215,7 +256,7 @@ fn the_runtime_has_a_capacity_too() {
             let run = if verify { P } else { S };
             assert_eq!(
                 outcomes(&report, 0),
-                [P, P, run, run, case],
+                [P, P, run, run, S, case],
                 "{file} {verify}"
             );
             assert_eq!(report["models"][0]["runtime_bytes"], needed);
@@ -227,7 +268,7 @@ fn the_runtime_has_a_capacity_too() {
          runtime_capacity = 1048576\n"
     ));
     let report: Value = serde_json::from_str(&project.check(&["--json"]).stdout).unwrap();
-    assert_eq!(outcomes(&report, 0)[4], "error");
+    assert_eq!(outcomes(&report, 0)[5], "error");
     assert_eq!(report["models"][0]["runtime_bytes"], Value::Null);
     // A network of the zoo has no file.
     project.baseline(
@@ -319,7 +360,7 @@ fn an_unsafe_plan_fails_and_is_not_recorded() {
 
         // Geometry sees it without running anything.
         project.baseline(&format!("{models}verify = false\narena_bytes = 3680\n"));
-        assert_eq!(outcomes(&project.json(1), 0), [P, F, S, S, S]);
+        assert_eq!(outcomes(&project.json(1), 0), [P, F, S, S, S, S]);
         std::fs::write(project.path("baseline.toml"), before).unwrap();
     }
 }
@@ -338,7 +379,7 @@ fn a_plan_with_holes_fails() {
             "[[model]]\nfile = \"m.tflite\"\nplan = \"plan.json\"\nverify = {verify}\n\
              arena_bytes = 3680\n"
         ));
-        assert_eq!(outcomes(&project.json(1), 0), [P, F, S, S, S]);
+        assert_eq!(outcomes(&project.json(1), 0), [P, F, S, S, S, S]);
     }
 }
 
@@ -354,7 +395,7 @@ fn a_plan_of_several_memories_has_no_capacity() {
     assert_eq!(project.check(&["--update"]).code, 0);
 
     let report = project.json(0);
-    assert_eq!(outcomes(&report, 0), [P, P, S, S, S]);
+    assert_eq!(outcomes(&report, 0), [P, P, S, S, S, S]);
     let checked = &report["models"][0];
     assert_eq!(checked["regions"][1]["used_bytes"], used(1));
     assert!(checked["arena_bytes"].as_u64().unwrap() >= used(0) + used(1));
@@ -385,15 +426,15 @@ fn other_kernels_are_another_question() {
          {table}name = \"measured\"\nkernels = \"dsp\"\n"
     ));
     let report = project.json(2);
-    assert_eq!(outcomes(&report, 0), [P, P, P, P, S]);
-    assert_eq!(outcomes(&report, 1), [P, P, S, S, S]);
+    assert_eq!(outcomes(&report, 0), [P, P, P, P, S, S]);
+    assert_eq!(outcomes(&report, 1), [P, P, S, S, S, S]);
     for refused in 2..5 {
-        assert_eq!(outcomes(&report, refused), ["error", S, S, S, S]);
+        assert_eq!(outcomes(&report, refused), ["error", S, S, S, S, S]);
         let message = report["models"][refused]["cases"][0]["message"].as_str();
         assert!(message.unwrap().contains("the plan was made for"));
         assert_eq!(report["models"][refused]["safe"], Value::Null);
     }
-    assert_eq!(outcomes(&report, 5), [P, P, P, P, S]);
+    assert_eq!(outcomes(&report, 5), [P, P, P, P, S, S]);
     let measured = &report["models"][5];
     assert_eq!(measured["overlap"], "traced");
     assert_eq!(measured["arena_bytes"], plan["arena_bytes"]);
@@ -434,7 +475,7 @@ fn scratch_memory_that_the_plan_lacks_is_unsafe() {
         findings.contains("more scratch memory than the plan gives"),
         "{findings}"
     );
-    assert_eq!(outcomes(&report, 1), [P, P, P, P, S]);
+    assert_eq!(outcomes(&report, 1), [P, P, P, P, S, S]);
     assert_eq!(project.check(&["--update"]).code, 1);
     assert!(project.recorded().contains("100_000"));
 }
@@ -454,10 +495,10 @@ fn what_cannot_be_examined_does_not_stop_the_others() {
     let before = project.recorded();
     let report = project.json(2);
     for model in 0..4 {
-        assert_eq!(outcomes(&report, model), ["error", S, S, S, S]);
+        assert_eq!(outcomes(&report, model), ["error", S, S, S, S, S]);
     }
-    assert_eq!(outcomes(&report, 4), [F, P, S, S, S]);
-    assert_eq!(outcomes(&report, 5), [P, P, P, P, S]);
+    assert_eq!(outcomes(&report, 4), [F, P, S, S, S, S]);
+    assert_eq!(outcomes(&report, 5), [P, P, P, P, S, S]);
 
     let checked = project.check(&["--update"]);
     assert_eq!(checked.code, 2);
@@ -533,7 +574,7 @@ fn junit_is_well_formed() {
     let text = std::fs::read_to_string(&junit).unwrap();
     let document = roxmltree::Document::parse(&text).unwrap();
     let root = document.root_element();
-    for (name, number) in [("tests", "15"), ("failures", "2"), ("errors", "1")] {
+    for (name, number) in [("tests", "18"), ("failures", "2"), ("errors", "1")] {
         assert_eq!(root.attribute(name), Some(number), "{name}");
     }
     let suites: Vec<_> = root
@@ -564,6 +605,7 @@ fn junit_is_well_formed() {
             "geometry",
             "replay skipped",
             "execution skipped",
+            "every_input skipped",
             "capacity failure"
         ]
     );
@@ -575,6 +617,7 @@ fn junit_is_well_formed() {
             "geometry",
             "replay",
             "execution",
+            "every_input skipped",
             "capacity skipped"
         ]
     );

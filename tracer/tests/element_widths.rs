@@ -337,7 +337,14 @@ fn every_verified_plan() {
         assert!(audited.audit.is_safe());
         let source = &examination.source;
         count += check(source.graph(), &audited.plan.tensors, "audit");
-        let verified = examination.verify(&kernels, 2, &session).unwrap().verified;
+        let on_two = VerifyRequest {
+            inputs: 2,
+            ..VerifyRequest::default()
+        };
+        let verified = examination
+            .verify(&kernels, on_two, &session)
+            .unwrap()
+            .verified;
         assert!(verified.is_safe(), "{pixels} pixels: {:?}", verified.faults);
         count += check(source.graph(), &verified.plan.tensors, "verify");
         let verified = verify(source, None, &kernels, VerifyRequest::default(), &session).unwrap();

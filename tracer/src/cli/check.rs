@@ -52,7 +52,7 @@ The baseline has one [[model]] table per model; only `file` is required:
   arena_bytes = 36864  # written by --update
 
 Exit code 1 if an arena has grown, is not recorded or exceeds its capacity, or if a layout is
-unsafe; 2 if a model could not be checked.
+unsafe, or not shown to be safe on every input where that is asked for; 2 if a model could not be checked.
 
 Examples:
   dmo-trace check --baseline arenas.toml --junit arenas.xml

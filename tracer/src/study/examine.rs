@@ -120,14 +120,14 @@ impl ExamineRequest {
 }
 
 impl Examination<'_> {
-    /// What all three witnesses say on this many inputs.
+    /// What all three witnesses say.
     ///
     /// # Errors
     /// When there is no plan, or it cannot be verified.
     pub fn verify<'a>(
         &'a self,
         kernels: &'a ModelKernels,
-        inputs: u64,
+        request: VerifyRequest,
         session: &Session,
     ) -> Result<Run<'a>, StudyError> {
         let (plan, certificate, runtime) = match &self.plan {
@@ -143,10 +143,6 @@ impl Examination<'_> {
                 let runtime = self.runtime_of(&planned);
                 (Some(plan), Some(planned.file.certificate), runtime)
             }
-        };
-        let request = VerifyRequest {
-            inputs,
-            ..VerifyRequest::default()
         };
         let verified = verify(&self.source, plan, kernels, request, session)?;
         let runtime = match &self.plan {

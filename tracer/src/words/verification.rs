@@ -447,6 +447,13 @@ impl VerifyReport {
         self.every_input.as_ref().is_some_and(EveryInput::holds)
     }
 
+    /// The operators of which it is not known whether what was shown holds on every input, a line each.
+    pub fn data_decisions(&self) -> Vec<String> {
+        self.every_input
+            .as_ref()
+            .map_or(Vec::new(), EveryInput::lines)
+    }
+
     /// Execution found no difference, neither from the model as it was given.
     fn computes_the_same(&self) -> bool {
         self.execution.as_ref().is_some_and(|found| found.safe)

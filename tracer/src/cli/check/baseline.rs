@@ -47,6 +47,8 @@ pub struct Model {
     pub request: ExamineRequest,
     /// On how many inputs it is run; `None` where geometry is enough.
     pub inputs: Option<u64>,
+    /// What holds on these inputs has to hold on all others.
+    pub every_input: bool,
     /// Largest arena allowed in bytes, whatever was recorded before.
     pub capacity_bytes: Option<u64>,
     /// Largest `kTensorArenaSize` allowed in bytes.
@@ -74,6 +76,7 @@ struct Entry {
     exclude_outputs: Option<bool>,
     exclude_scratch: Option<bool>,
     inputs: Option<u64>,
+    every_input: Option<bool>,
     verify: Option<bool>,
     capacity: Option<toml::Value>,
     runtime_capacity: Option<toml::Value>,
@@ -180,6 +183,11 @@ impl Entry {
             verify || self.inputs.is_none(),
             "inputs: nothing is run with verify = false"
         );
+        let every_input = self.every_input.unwrap_or(false);
+        ensure!(
+            verify || !every_input,
+            "every_input: nothing is run with verify = false"
+        );
         let inputs = self.inputs.unwrap_or(INPUTS);
         ensure!(
             (1..=1000).contains(&inputs),
@@ -222,6 +230,7 @@ impl Entry {
                 kernels,
             },
             inputs: verify.then_some(inputs),
+            every_input,
             capacity_bytes: bytes("capacity", self.capacity.as_ref())?,
             runtime_capacity_bytes: bytes("runtime_capacity", self.runtime_capacity.as_ref())?,
             arena_bytes: self.arena_bytes,
@@ -440,6 +449,10 @@ mod tests {
             ),
             ("name = \"\\n\"", "a line of text"),
             ("verify = false\ninputs = 2", "inputs: nothing is run"),
+            (
+                "verify = false\nevery_input = true",
+                "every_input: nothing is run",
+            ),
             (
                 "verify = false\nkernels = \"dsp\"\noverlap = \"none\"",
                 "kernels and cpu: nothing runs on them",

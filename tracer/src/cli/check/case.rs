@@ -27,6 +27,8 @@ pub enum Outcome {
 
 /// The cases of geometry, replay of the trace, execution.
 pub const WITNESSES: [&str; 3] = ["geometry", "replay", "execution"];
+/// The case of inputs that were not tried.
+pub const EVERY_INPUT: &str = "every_input";
 /// The case of the arena's size.
 pub const ARENA: &str = "arena";
 /// The case of what the arena may have at most.
@@ -40,6 +42,11 @@ impl Case {
             message: message.into(),
             findings: Vec::new(),
         }
+    }
+
+    /// Something is wrong.
+    pub fn fails(&self) -> bool {
+        self.outcome == Outcome::Failed
     }
 
     /// The answer of a witness, with its first objections.

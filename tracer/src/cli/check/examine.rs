@@ -1,11 +1,12 @@
 //! What is found of a model, in words, without a judgement.
 
 use super::baseline::Model;
-use super::case::{Case, Outcome, WITNESSES};
+use super::case::{Case, EVERY_INPUT, Outcome, WITNESSES};
 use anyhow::ensure;
 use dmo_analysis::optimise::Certificate;
 use dmo_trace::study::Session;
 use dmo_trace::study::examine::{Examination, Run};
+use dmo_trace::study::verify::VerifyRequest;
 use dmo_trace::study::whole_arena::RuntimeArena;
 use dmo_trace::words::names;
 use dmo_trace::words::regions::{self, UsedRegion};
@@ -38,6 +39,8 @@ pub struct Findings {
     pub not_executed: usize,
     /// What the three witnesses say.
     pub witnesses: [Case; 3],
+    /// Whether that holds on every input.
+    pub every_input: Case,
     /// What is worth knowing.
     pub notes: Vec<String>,
 }
@@ -45,8 +48,12 @@ pub struct Findings {
 impl Findings {
     /// No witness objects.
     pub fn is_safe(&self) -> bool {
-        let objects = |said: &Case| said.outcome == Outcome::Failed;
-        !self.witnesses.iter().any(objects)
+        !self.witnesses.iter().any(Case::fails)
+    }
+
+    /// It is safe, and as far beyond the inputs tried as is asked for.
+    pub fn holds(&self) -> bool {
+        self.is_safe() && !self.every_input.fails()
     }
 }
 
@@ -85,13 +92,18 @@ fn verified(
     session: &Session,
 ) -> anyhow::Result<Findings> {
     let kernels = model.request.kernels.load()?;
+    let request = VerifyRequest {
+        inputs,
+        follows_data: model.every_input,
+        ..VerifyRequest::default()
+    };
     let Run {
         verified,
         certificate,
         runtime,
-    } = examination.verify(&kernels, inputs, session)?;
-    let model = &examination.source.name;
-    let report = VerifyReport::new(model, &kernels.name(), &verified);
+    } = examination.verify(&kernels, request, session)?;
+    let name = &examination.source.name;
+    let report = VerifyReport::new(name, &kernels.name(), &verified);
     let findings = Findings {
         arena_bytes: verified.plan.arena_bytes,
         runtime,
@@ -101,6 +113,7 @@ fn verified(
         cpu: Some(kernels.cpu().name.to_owned()),
         not_executed: report.not_executed(),
         witnesses: witnesses(&report),
+        every_input: every_input(model, &report),
         notes: [
             report
                 .remainder()
@@ -113,7 +126,7 @@ fn verified(
     };
     ensure!(
         findings.is_safe() != verified.has_objections(),
-        "{model}: the witnesses and `dmo-trace verify` disagree, please report this"
+        "{name}: the witnesses and `dmo-trace verify` disagree, please report this"
     );
     Ok(findings)
 }
@@ -128,6 +141,24 @@ fn witnesses(report: &VerifyReport) -> [Case; 3] {
         }
     });
     [first(geometry), second(replay), third(execution)]
+}
+
+/// What following the data has shown, where that is asked for.
+fn every_input(model: &Model, report: &VerifyReport) -> Case {
+    if !model.every_input {
+        return Case::new(EVERY_INPUT, Outcome::Skipped, "not asked for");
+    }
+    if report.holds_on_every_input() {
+        return Case::new(EVERY_INPUT, Outcome::Passed, "");
+    }
+    Case {
+        findings: report.data_decisions(),
+        ..Case::new(
+            EVERY_INPUT,
+            Outcome::Failed,
+            "it is not shown that the layout is safe on inputs other than those tried",
+        )
+    }
 }
 
 /// Geometry with the overlaps that the plan was made with.
@@ -156,6 +187,7 @@ fn audited(examination: &Examination, session: &Session) -> anyhow::Result<Findi
             unasked(replay),
             unasked(execution),
         ],
+        every_input: unasked(EVERY_INPUT),
         not_executed: 0,
         notes: Vec::new(),
     })

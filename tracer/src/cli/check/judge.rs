@@ -1,7 +1,7 @@
-//! What is found, held against the baseline: five cases for each model.
+//! What is found, held against the baseline: six cases for each model.
 
 use super::baseline::Model;
-use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
+use super::case::{ARENA, CAPACITY, Case, EVERY_INPUT, Outcome, WITNESSES};
 use super::examine::{Examined, Findings};
 use crate::cli::options::kernels::kernels_again;
 use dmo_analysis::optimise::Certificate;
@@ -112,11 +112,9 @@ impl Judged {
 
     /// The case of this name has failed.
     pub fn fails(&self, name: &str) -> bool {
-        let failed = |case: &&Case| case.outcome == Outcome::Failed;
         self.cases
             .iter()
-            .filter(failed)
-            .any(|case| case.name == name)
+            .any(|case| case.name == name && case.fails())
     }
 }
 
@@ -139,7 +137,7 @@ fn planned_again(model: &Model) -> String {
 /// Nothing is known.
 fn unknown(error: &str) -> Vec<Case> {
     let mut cases = vec![Case::new(ARENA, Outcome::Error, error)];
-    let rest = WITNESSES.into_iter().chain([CAPACITY]);
+    let rest = WITNESSES.into_iter().chain([EVERY_INPUT, CAPACITY]);
     cases.extend(rest.map(|name| Case::new(name, Outcome::Skipped, "not examined")));
     cases
 }
@@ -147,6 +145,7 @@ fn unknown(error: &str) -> Vec<Case> {
 fn cases(model: &Model, findings: &Findings, update: Update) -> Vec<Case> {
     let mut cases = vec![arena(model, findings, update)];
     cases.extend(findings.witnesses.iter().cloned());
+    cases.push(findings.every_input.clone());
     cases.push(capacity(model, findings));
     cases
 }
@@ -279,13 +278,11 @@ fn of_the_planned_part(model: &Model, findings: &Findings) -> Option<String> {
 /// What got better.
 fn note(model: &Model, findings: &Findings, update: Update) -> Option<String> {
     let baseline = model.arena_bytes?;
-    (findings.arena_bytes < baseline && findings.is_safe() && update == Update::NotAsked).then(
-        || {
-            format!(
-                "the arena has shrunk from {} to {} bytes: record it with --update",
-                grouped(baseline),
-                grouped(findings.arena_bytes)
-            )
-        },
-    )
+    (findings.arena_bytes < baseline && findings.holds() && update == Update::NotAsked).then(|| {
+        format!(
+            "the arena has shrunk from {} to {} bytes: record it with --update",
+            grouped(baseline),
+            grouped(findings.arena_bytes)
+        )
+    })
 }

@@ -1,6 +1,6 @@
 //! What `dmo-trace check` prints.
 
-use super::case::{ARENA, CAPACITY, Case, Outcome, WITNESSES};
+use super::case::{ARENA, CAPACITY, Case, EVERY_INPUT, Outcome, WITNESSES};
 use super::judge::Judged;
 use crate::cli::Verdict;
 use dmo_analysis::optimise::Certificate;
@@ -193,6 +193,7 @@ fn words(model: &Judged, recorded: bool) -> String {
             "GROWN",
         ),
         (unsafe_layout, "UNSAFE"),
+        (model.fails(EVERY_INPUT), "NOT ON EVERY INPUT"),
         (model.fails(CAPACITY), "TOO LARGE"),
     ];
     let wrong = wrong.iter().filter(|(is_wrong, _)| *is_wrong);

@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, TableLike, Value};
 pub fn record(baseline: &Baseline, examined: &[(&Model, Examined)]) -> anyhow::Result<bool> {
     let arena = |(model, examined): &(&Model, Examined)| {
         let findings = examined.findings.as_ref().ok();
-        let findings = findings.filter(|findings| Findings::is_safe(findings))?;
+        let findings = findings.filter(|findings| Findings::holds(findings))?;
         Some((model.index, findings.arena_bytes))
     };
     let Some(arenas) = examined.iter().map(arena).collect::<Option<Vec<_>>>() else {
