@@ -35,7 +35,7 @@ int32_t dmo_svdf_s8_scratch_bytes(const dmo_svdf_size *size);
 //                           time_weights[f, t] * (state[b, f, t] - state_zero_point)))
 //
 // A state of 8 bits saturates before the zero point is added, and then keeps the lowest 8 bits: the same as TensorFlow
-// Lite Micro, whose state wraps around where the zero point is not 0.
+// Lite Micro, whose state wraps around where the zero point is not 0. Sums over a state of 16 bits wrap around.
 //
 // input [batches, inputs], feature_weights [filters, inputs], time_weights [filters, memory], bias [units] or NULL for
 // none, state [batches, filters, memory], output [batches, units]. Unit u owns filters u * rank to u * rank + rank - 1.

@@ -34,7 +34,7 @@ void dmo_svdf_s8_state_s16(const dmo_svdf_params *params, const dmo_svdf_size *s
       int32_t *sum = &filter_sums[b * size->filters + f];
       *sum = 0;
       for (int32_t t = 0; t < size->memory; ++t) {
-        *sum += past[t] * time_weights[f * size->memory + t];
+        *sum = (int32_t)((uint32_t)*sum + (uint32_t)(past[t] * time_weights[f * size->memory + t]));
       }
     }
   }
@@ -43,7 +43,7 @@ void dmo_svdf_s8_state_s16(const dmo_svdf_params *params, const dmo_svdf_size *s
   }
   for (int32_t i = 0; i < size->batches * units; ++i) {
     for (int32_t r = 0; r < size->rank; ++r) {
-      unit_sums[i] += filter_sums[i * size->rank + r];
+      unit_sums[i] = (int32_t)((uint32_t)unit_sums[i] + (uint32_t)filter_sums[i * size->rank + r]);
     }
   }
   for (int32_t i = 0; i < size->batches * units; ++i) {
