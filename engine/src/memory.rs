@@ -350,6 +350,16 @@ impl Memory {
         ends.all(|page| tables.loads[page] != 0 && tables.stores[page] == 0)
     }
 
+    /// Whether all these bytes can be loaded and not stored to.
+    pub(crate) fn is_all_read_only(&self, range: &Range<u64>) -> bool {
+        let tables = self.host.tables();
+        let is_read_only = |page: usize| {
+            let is_mapped = tables.loads.get(page).is_some_and(|&entry| entry != 0);
+            is_mapped && tables.stores[page] == 0
+        };
+        !range.is_empty() && pages(range).all(is_read_only)
+    }
+
     /// The halfword of code there.
     ///
     /// # Errors

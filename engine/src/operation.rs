@@ -35,6 +35,14 @@ impl Condition {
         ];
         all[(bits & 15) as usize]
     }
+
+    /// What holds where it does not; [`Al`](Self::Al) for itself.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Al => Self::Al,
+            other => Self::from_bits(other as u32 ^ 1),
+        }
+    }
 }
 
 /// Kind of a shift.

@@ -12,6 +12,9 @@
 //! is taken. On such ways, and under conditions on data, memory that nobody asks about may be accessed
 //! at known addresses: read-only memory is loaded, the program's own is loaded and stored to.
 //!
+//! Nor does an address do harm that data decide where all that may be loaded there is such memory: a table
+//! of constants. For that, [`range`] bounds what registers hold.
+//!
 //! The technique is that of tools which hold cryptographic code against timing, such as ctgrind
 //! (A. Langley, 2010).
 
@@ -20,6 +23,7 @@ mod fork;
 mod memory;
 mod paths;
 mod places;
+mod range;
 mod transfer;
 
 use crate::arithmetic::condition_holds;
@@ -32,10 +36,11 @@ use fork::{Access, Aside, LongDetour};
 use memory::TaintedMemory;
 use paths::{Detour, End, detour, only_computes};
 use places::{COMPARED, EXCEPTIONS, GE, NZCV, Places, Q, asked_by, core};
+use range::{Happens, Ranges};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
-use transfer::{Kind, Transfer, transfer};
+use transfer::{Kind, Moved, Transfer, transfer};
 
 const LR: u8 = 14;
 
@@ -60,6 +65,8 @@ pub enum Decision {
 pub struct Taint {
     /// Registers and flags that depend.
     places: Places,
+    /// Between which numbers those are.
+    ranges: Ranges,
     memory: TaintedMemory,
     /// By address of the instruction.
     decisions: BTreeMap<u32, Decision>,
@@ -118,6 +125,7 @@ impl Taint {
     pub(crate) fn new(begun: u64) -> Self {
         Self {
             places: 0,
+            ranges: Ranges::any(),
             memory: TaintedMemory::new(),
             decisions: BTreeMap::new(),
             detours: HashMap::new(),
@@ -152,6 +160,7 @@ impl Taint {
     pub fn mark_registers(&mut self, registers: u16, singles: u32) {
         let flags = NZCV | Q | GE | COMPARED | EXCEPTIONS;
         self.places = Places::from(registers & 0x7fff) | flags | Places::from(singles) << 32;
+        self.ranges = Ranges::any();
     }
 
     /// Whether r0 to r14 depends.
@@ -214,6 +223,7 @@ impl Taint {
         while self.underway.last_mut().is_some_and(|it| it.ends_at(core)) {
             if let Some(Underway::Long(detour)) = self.underway.pop() {
                 self.places = detour.places;
+                self.ranges = Ranges::any();
             }
         }
     }
@@ -224,7 +234,17 @@ impl Taint {
         let Core { n, z, c, v, .. } = *step.core;
         let executed = condition_holds(step.core.it >> 4, [n, z, c, v]);
         if only_computes(step.operation, footprint, step.features) {
-            self.places |= footprint.writes | footprint.changes;
+            let results = footprint.writes | footprint.changes;
+            let happens = self.happens(step.core);
+            self.ranges.follow(
+                step.core,
+                self.places,
+                step.operation,
+                results,
+                happens,
+                None,
+            );
+            self.places |= results;
             return;
         }
         let transfer = transfer(step.core, step.operation)
@@ -238,7 +258,7 @@ impl Taint {
             if is_exclusive {
                 self.note(pc, Decision::Setting);
             }
-            if !self.is_free(memory, &transfer) || footprint.writes != 0 {
+            if !self.is_free(step.core, memory, &transfer) || footprint.writes != 0 {
                 self.note(pc, Decision::Access);
             }
         } else {
@@ -270,8 +290,23 @@ impl Taint {
             self.note(pc, Decision::Setting);
         }
         let transfer = transfer(step.core, step.operation);
-        let moved = transfer.map(|transfer| self.transfer(pc, memory, &transfer, depends));
+        let moved = transfer.map(|transfer| self.transfer(step.core, memory, &transfer, depends));
         let results = footprint.writes | footprint.changes;
+        let loaded = moved.map_or(0, |[dependent, independent]| dependent | independent);
+        let (happens, word) = if depends {
+            let word = transfer.and_then(|transfer| self.known_word(memory, &transfer));
+            (self.happens(step.core), word)
+        } else {
+            (Happens::Always, None)
+        };
+        self.ranges.follow(
+            step.core,
+            self.places,
+            step.operation,
+            results | loaded,
+            happens,
+            word,
+        );
         if depends || self.places & footprint.reads != 0 {
             self.places |= results;
         } else {
@@ -287,19 +322,49 @@ impl Taint {
         }
     }
 
+    /// Of an instruction about which data decide.
+    fn happens(&self, core: &Core) -> Happens {
+        if core.it == 0 || self.is_on_short_detour() {
+            Happens::Perhaps
+        } else {
+            Happens::If(Condition::from_bits(core.it >> 4))
+        }
+    }
+
+    /// The word that a load gives if it is executed, where neither it nor its place depends.
+    fn known_word(&self, memory: &Memory, transfer: &Transfer) -> Option<u32> {
+        let Transfer {
+            kind,
+            base,
+            address,
+            size_bytes,
+            moved,
+            ..
+        } = *transfer;
+        let is_one = matches!(moved, Moved::One(_)) && kind == Kind::Load && size_bytes == 4;
+        let is_known = self.places & base == 0 && !self.memory.any(address, size_bytes);
+        let is_memory = memory.is_code(address) && memory.is_code(address.wrapping_add(3));
+        if !(is_one && is_known && is_memory) {
+            return None;
+        }
+        let bytes = memory.read(address, 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+
     /// Follows loads and stores; gives what was loaded: what depends, and what does not.
     fn transfer(
         &mut self,
-        pc: u32,
+        core: &Core,
         memory: &Memory,
         transfer: &Transfer,
         depends: bool,
     ) -> [Places; 2] {
+        let pc = core.r[15];
         let has_unknown_address = self.places & transfer.base != 0;
-        if has_unknown_address {
+        if has_unknown_address && !self.is_free(core, memory, transfer) {
             self.note(pc, Decision::Address);
         }
-        self.note_aside(pc, memory, transfer);
+        self.note_aside(core, memory, transfer);
         let depends = depends || has_unknown_address;
         let mut loaded = [0; 2];
         for (address, place) in transfer.parts() {
@@ -327,14 +392,14 @@ impl Taint {
     }
 
     /// What is executed aside accesses what others ask about, and no device.
-    fn note_aside(&mut self, pc: u32, memory: &Memory, transfer: &Transfer) {
-        if self.aside.is_none() || self.is_free(memory, transfer) {
+    fn note_aside(&mut self, core: &Core, memory: &Memory, transfer: &Transfer) {
+        if self.aside.is_none() || self.is_free(core, memory, transfer) {
             return;
         }
         for (address, _) in transfer.parts() {
             let last = address.wrapping_add(transfer.size_bytes - 1);
             if !memory.is_code(address) || !memory.is_code(last) {
-                return self.note(pc, Decision::Access);
+                return self.note(core.r[15], Decision::Access);
             }
             if let Some(aside) = &mut self.aside {
                 aside.accesses.push(Access {
@@ -377,7 +442,7 @@ impl Taint {
         let transfers: Vec<Transfer> = transfers
             .filter_map(|operation| transfer(step.core, operation))
             .collect();
-        if !transfers.iter().all(|it| self.is_free(memory, it)) {
+        if !(transfers.iter()).all(|it| self.is_free(step.core, memory, it)) {
             return false;
         }
         for transfer in transfers.iter().filter(|it| it.kind == Kind::Store) {
@@ -386,22 +451,45 @@ impl Taint {
             }
         }
         self.places |= detour.writes;
+        self.ranges.forget(detour.writes);
         self.underway.push(Underway::Short(end));
         true
     }
 
-    /// Nobody asks whether these accesses are made, and where they are is known.
-    fn is_free(&self, memory: &Memory, transfer: &Transfer) -> bool {
+    /// Nobody asks whether these accesses are made, or which of such addresses they are at.
+    fn is_free(&self, core: &Core, memory: &Memory, transfer: &Transfer) -> bool {
+        if self.places & transfer.base != 0 {
+            let bytes = self.reach(core, transfer);
+            return bytes.is_some_and(|bytes| {
+                self.owns(&bytes)
+                    || memory.is_all_read_only(&bytes) && !self.memory.may_be_in(&bytes)
+            });
+        }
         let is_own = |address: u32| {
-            let end = u64::from(address) + u64::from(transfer.size_bytes);
-            self.own.start <= address && end <= u64::from(self.own.end)
+            let start = u64::from(address);
+            self.owns(&(start..start + u64::from(transfer.size_bytes)))
         };
         let is_constant = |address| {
             transfer.kind == Kind::Load && memory.is_read_only(address, transfer.size_bytes)
         };
         let mut parts = transfer.parts();
-        self.places & transfer.base == 0
-            && parts.all(|(address, _)| is_own(address) || is_constant(address))
+        parts.all(|(address, _)| is_own(address) || is_constant(address))
+    }
+
+    /// The bytes that a load may be of whose address depends, as far as they are known.
+    fn reach(&self, core: &Core, transfer: &Transfer) -> Option<Range<u64>> {
+        let addressing = transfer.addressing?;
+        let size_bytes = transfer.size_bytes;
+        let ends = self
+            .ranges
+            .addresses(core, self.places, addressing, size_bytes)?;
+        let [first, last] = ends.map(u64::from);
+        let count = transfer.moved.list().count() as u64;
+        Some(first..last + count * u64::from(size_bytes))
+    }
+
+    fn owns(&self, bytes: &Range<u64>) -> bool {
+        u64::from(self.own.start) <= bytes.start && bytes.end <= u64::from(self.own.end)
     }
 
     /// Says whether bytes depend, which is undone where instructions are executed aside.

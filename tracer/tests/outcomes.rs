@@ -18,7 +18,7 @@ use dmo_analysis::operator::{Operator, Reshape};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::{Case, KernelLibrary};
-use dmo_trace::measure::{Measurement, choose, measure_in_detail};
+use dmo_trace::measure::{Measurement, choose, measure_followed, measure_in_detail};
 use dmo_trace::model::overlaps::{KernelOverlaps, Store, measured as measured_for_plans};
 use dmo_trace::model::{Deployment, KernelSource};
 use dmo_trace::program::data_decision::Decides;
@@ -44,6 +44,7 @@ fn main() {
             &compiler,
             planned,
         ),
+        tools::trial("a sweep grants nothing that data decide", &compiler, swept),
     ];
     tools::main(&compiler, trials)
 }
@@ -155,13 +156,14 @@ fn refused() -> Result<(), Failed> {
 /// input tried has shown is found all the same.
 fn decided() -> Result<(), Failed> {
     use Decides::{Access, Address, Branch, Setting, Variable};
-    let expected: [(u32, &[Decides]); 18] = [
+    let expected: [(u32, &[Decides]); 19] = [
         (1, &[]),
         (2, &[]),
         (3, &[]),
         (4, &[]),
         (5, &[]),
         (6, &[]),
+        (7, &[]),
         (11, &[Branch]),
         // Its O_s holds whichever it is.
         (12, &[]),
@@ -187,7 +189,7 @@ fn decided() -> Result<(), Failed> {
         assert!(!kinds.contains(&Access), "{kind}");
         seen += 1;
     }
-    assert_eq!(seen, 18);
+    assert_eq!(seen, 19);
     // The last element is stored before the first is loaded, which no input tried shows.
     let layer = measured(&assembled("independence.S", 12), &case(16)).layer;
     assert_eq!(layer.data_dependent, Some(false));
@@ -205,11 +207,38 @@ impl Store for Forgetful {
 }
 
 /// What a kernel allows a plan to use is nothing where data decide, although no input tried shows it.
+fn swept() -> Result<(), Failed> {
+    let mut seen = 0;
+    for (kind, is_refused) in DECIDED {
+        let (library, case) = (assembled("independence.S", kind), case(16));
+        let contract = choose(&library, &case, None).expect("a kernel");
+        let found = measure_followed(&library, &case, contract, 2, LIMITS).expect("measured");
+        for pair in &found.layer.pairs {
+            let refusals = [Refusal::DataDependent];
+            assert_eq!(pair.refusals == refusals, is_refused, "{kind}: {pair:?}");
+            assert_eq!(pair.safe_overlap_bytes == 0, is_refused, "{kind}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, DECIDED.len());
+    Ok(())
+}
+
+/// Kernels of `tests/vendor/independence.S`, and whether data decide what they access.
+const DECIDED: [(u32, bool); 6] = [
+    (1, false),
+    (7, false),
+    (11, true),
+    (13, true),
+    (14, true),
+    (20, true),
+];
+
 fn planned() -> Result<(), Failed> {
     let network = zoo::find("mobilenet_v1_0.25_128").expect("in the zoo");
     let graph = network.build(Element::Int8);
     let mut seen = 0;
-    for (kind, is_refused) in [(1, false), (11, true), (13, true), (14, true), (20, true)] {
+    for (kind, is_refused) in DECIDED {
         let library = assembled("independence.S", kind);
         let deployment = Deployment::invented_on(&graph, &[KernelSource::from(&library)], LIMITS);
         let kernels = measured_for_plans(&deployment, 2, LIMITS, &Forgetful, &|_| ())?;
@@ -223,6 +252,6 @@ fn planned() -> Result<(), Failed> {
         }
         assert!(kernels.iter().all(|kernel| !kernel.on_inputs_tried));
     }
-    assert_eq!(seen, 5);
+    assert_eq!(seen, DECIDED.len());
     Ok(())
 }

@@ -34,9 +34,9 @@ pub(super) fn footprint(operation: &Operation, in_it_block: bool) -> Footprint {
         .or_else(|| float_move(operation))
         .or_else(|| written_back(operation));
     let mut footprint = found.unwrap_or_default();
-    // A program counter that is computed is a branch.
+    // A program counter that is computed is a branch, of itself too.
     if footprint.writes & core(15) != 0 {
-        footprint.decides |= footprint.reads;
+        footprint.decides |= footprint.reads | core(15);
         footprint.writes &= !core(15);
     }
     footprint

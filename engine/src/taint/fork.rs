@@ -220,6 +220,7 @@ impl Taint {
         let logged = self.aside.as_ref().map_or(0, |it| it.before.len());
         let accessed = self.aside.as_ref().map_or(0, |it| it.accesses.len());
         let (places, underway) = (self.places, std::mem::take(&mut self.underway));
+        let ranges = self.ranges.clone();
         let mut way = Way {
             places: BTreeMap::new(),
             accesses: Vec::new(),
@@ -256,7 +257,7 @@ impl Taint {
             // What could be stored to can be written.
             let _ = memory.write(address, &[byte]);
         }
-        (self.places, self.underway) = (places, underway);
+        (self.places, self.ranges, self.underway) = (places, ranges, underway);
         way
     }
 

@@ -1,6 +1,7 @@
 //! Which bytes of memory depend on data.
 
 use crate::memory::{PAGE_BYTES, PageTable};
+use std::ops::Range;
 
 const WORDS: usize = PAGE_BYTES as usize / 64;
 const NONE: u32 = 0;
@@ -29,6 +30,22 @@ impl TaintedMemory {
         }
         let mut bytes = (0..size_bytes).map(|index| address.wrapping_add(index));
         bytes.any(|address| self.word(address) >> (address % 64) & 1 == 1)
+    }
+
+    /// Whether any byte of this range may depend, or of the 64 bytes around its ends.
+    pub(super) fn may_be_in(&self, range: &Range<u64>) -> bool {
+        let page_bytes = u64::from(PAGE_BYTES);
+        let mut address = range.start;
+        while address < range.end {
+            if self.places[(address / page_bytes) as usize] == NONE {
+                address = (address / page_bytes + 1) * page_bytes;
+            } else if self.word(address as u32) != 0 {
+                return true;
+            } else {
+                address = (address / 64 + 1) * 64;
+            }
+        }
+        false
     }
 
     /// The bits of 64 bytes.

@@ -3,7 +3,7 @@
 use super::places::{self, Places};
 use crate::core::Core;
 use crate::interpreter::address;
-use crate::operation::{Operation, Precision, Width};
+use crate::operation::{Addressing, Operation, Precision, Width};
 
 /// Loads or stores, one after the other.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,8 @@ pub(super) struct Transfer {
     pub(super) address: u32,
     /// Of each access.
     pub(super) size_bytes: u32,
+    /// Of a load of one register or two.
+    pub(super) addressing: Option<Addressing>,
     /// What is loaded or stored, an access a place, in ascending order.
     pub(super) moved: Moved,
 }
@@ -144,6 +146,7 @@ fn one(core: &Core, operation: &Operation) -> Option<Transfer> {
     Some(Transfer {
         kind,
         base: super::footprint::base(addressing),
+        addressing: (kind == Kind::Load).then_some(addressing),
         address: address::of_one(core, addressing).0,
         size_bytes: width.bytes(),
         moved,
@@ -154,6 +157,7 @@ fn at(kind: Kind, width: Width, rn: u8, address: u32, rt: u8) -> Transfer {
     Transfer {
         kind,
         base: places::core(rn),
+        addressing: None,
         address,
         size_bytes: width.bytes(),
         moved: Moved::One(places::core(rt)),
@@ -246,6 +250,7 @@ fn many(core: &Core, operation: &Operation) -> Option<Transfer> {
             return Some(Transfer {
                 kind: Kind::Load,
                 base: places::cores([rn, rm]),
+                addressing: None,
                 address: address::of_entry(core, rn, rm, half),
                 size_bytes: width.bytes(),
                 moved: Moved::One(places::core(15)),
@@ -256,6 +261,7 @@ fn many(core: &Core, operation: &Operation) -> Option<Transfer> {
     Some(Transfer {
         kind,
         base: places::core(rn),
+        addressing: None,
         address,
         size_bytes,
         moved,

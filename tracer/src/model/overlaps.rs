@@ -6,7 +6,7 @@ use super::{DeployError, Deployment, Step};
 use crate::kernels::KernelLibrary;
 use crate::mcu::machine::Limits;
 use crate::measure::attribution::Attribution;
-use crate::measure::{self, MeasureError, Measurement};
+use crate::measure::{self, FOLLOWED_OF_A_LIBRARY, MeasureError, Measurement};
 use dmo_analysis::graph::overlaps::{Overlaps, SafeOverlap, Sharing};
 use dmo_analysis::graph::parameters::Parameters;
 use dmo_analysis::graph::{Graph, OperatorId, TensorId};
@@ -20,8 +20,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What data decide is found in operators of at most so many instructions: it takes longer than the
 /// rest. The built-in kernels' accesses are known.
 const FOLLOWED_INSTRUCTIONS: u64 = 250_000;
-/// The same of a library of the user's: it takes a second or two for each operator, once.
-const FOLLOWED_INSTRUCTIONS_OF_A_LIBRARY: u64 = 20_000_000;
 
 /// The overlaps that the kernel of one operator allows.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -172,7 +170,7 @@ fn of_step(
     let followed = if library.is_built_in() {
         FOLLOWED_INSTRUCTIONS
     } else {
-        FOLLOWED_INSTRUCTIONS_OF_A_LIBRARY
+        FOLLOWED_OF_A_LIBRARY
     };
     let measured = measure::measure_with(
         library,
@@ -201,7 +199,7 @@ fn key(
     inputs: u64,
 ) -> String {
     /// Counts up when a measurement gives something else than before.
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
         library.cpu().name,

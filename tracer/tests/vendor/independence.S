@@ -10,10 +10,11 @@
 // 4   as 1, with a loop of its own on one way, whose count no datum decides
 // 5   output[i] = table[i], where the table's address was on the stack
 // 6   as 1, with a way that loads a constant, from where a register points to
+// 7   output[i] = table[input[i] & 7]
 // Something:
 // 11  if (input[0] == 37) output[size - 1] = 1, by a branch, and then all of output = input
 // 12  the same by a conditional store
-// 13  output[i] = table[input[i] & 7]
+// 13  output[i] = input[input[i] & 7]
 // 14  while (input[0] > n) n += 200: as many rounds as the input says, each with a load of it
 // 15  returns at once if input[0] == 37
 // 16  as 3, where the function loads input
@@ -151,9 +152,12 @@ arm_reshape_s8:
   bge 3f
   ldrsb r4, [r6, #8]
 3:
-#elif KIND == 13
+#elif KIND == 7
   and r4, #7
   ldrb r4, [r6, r4]
+#elif KIND == 13
+  and r4, #7
+  ldrb r4, [r0, r4]
 #endif
   strb r4, [r1, r3]
   adds r3, #1
