@@ -13,7 +13,7 @@
 //! at known addresses: read-only memory is loaded, the program's own is loaded and stored to.
 //!
 //! Nor does an address do harm that data decide where all that may be loaded there is such memory: a table
-//! of constants. For that, [`range`] bounds what registers hold.
+//! of constants. For that, [`ranges`] bounds what registers hold.
 //!
 //! The technique is that of tools which hold cryptographic code against timing, such as ctgrind
 //! (A. Langley, 2010).
@@ -24,6 +24,8 @@ mod memory;
 mod paths;
 mod places;
 mod range;
+mod ranges;
+mod results;
 mod transfer;
 
 use crate::arithmetic::condition_holds;
@@ -36,7 +38,7 @@ use fork::{Access, Aside, LongDetour};
 use memory::TaintedMemory;
 use paths::{Detour, End, detour, only_computes};
 use places::{COMPARED, EXCEPTIONS, GE, NZCV, Places, Q, asked_by, core};
-use range::{Happens, Ranges};
+use ranges::{Happens, Ranges};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;

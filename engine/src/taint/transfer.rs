@@ -247,13 +247,10 @@ fn many(core: &Core, operation: &Operation) -> Option<Transfer> {
         }
         O::TableBranch { half, rn, rm } => {
             let width = if half { Width::Half } else { Width::Byte };
+            let address = address::of_entry(core, rn, rm, half);
             return Some(Transfer {
-                kind: Kind::Load,
                 base: places::cores([rn, rm]),
-                addressing: None,
-                address: address::of_entry(core, rn, rm, half),
-                size_bytes: width.bytes(),
-                moved: Moved::One(places::core(15)),
+                ..at(Kind::Load, width, rn, address, 15)
             });
         }
         _ => return None,

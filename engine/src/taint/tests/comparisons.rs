@@ -3,7 +3,8 @@
 
 use super::{FEATURES, Random, Twins, setting};
 use crate::engine::Stop;
-use crate::taint::range::{Range, Ranges};
+use crate::taint::range::Range;
+use crate::taint::ranges::Ranges;
 
 /// Registers in use, and the numbers that they begin with: few, so that most comparisons matter.
 const REGISTERS: u32 = 3;
