@@ -150,11 +150,14 @@ impl Graph {
         self.tensor(id).storage == Storage::Arena
     }
 
-    /// The graph's inputs that no operator reads and that are no outputs.
+    /// The graph's inputs that no operator reads, not even a part of them, and that are no outputs.
     pub fn unread_inputs(&self) -> impl Iterator<Item = TensorId> {
-        let is_read = |id: &TensorId| {
+        let parts: BTreeSet<TensorId> = self.views.values().map(|view| view.of).collect();
+        let is_read = move |id: &TensorId| {
             let mut nodes = self.operators.iter();
-            nodes.any(|node| node.inputs.contains(id)) || self.outputs.contains(id)
+            nodes.any(|node| node.inputs.contains(id))
+                || self.outputs.contains(id)
+                || parts.contains(id)
         };
         self.inputs.iter().copied().filter(move |id| !is_read(id))
     }

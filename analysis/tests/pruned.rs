@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panic")]
 
 #[path = "prune/builder.rs"]
+#[allow(dead_code, reason = "one of several tests that share it")]
 mod builder;
 #[path = "prune/cases.rs"]
 mod cases;

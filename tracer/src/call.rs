@@ -483,6 +483,7 @@ impl<'a> Caller<'a> {
         }
         Ok(Passed {
             stack_pointer: stack,
+            stack_bytes: bytes.len() as u64,
             words: words.len().min(4),
             floats: floats.len(),
         })
@@ -502,6 +503,8 @@ impl<'a> Caller<'a> {
 struct Passed {
     /// At its entry; what does not fit into registers lies from there on.
     stack_pointer: u32,
+    /// How many bytes of them.
+    stack_bytes: u64,
     /// How many core registers hold arguments, from r0 on.
     words: usize,
     /// How many floating-point registers, from s0 on.
@@ -511,14 +514,18 @@ struct Passed {
 impl Passed {
     /// All in RAM but these arguments, and the registers without them.
     fn marks(&self, frame: &Frame) -> DataMarks {
-        let (stack, top) = (u64::from(self.stack_pointer), frame.stack_top);
+        let stack = u64::from(self.stack_pointer);
+        let trap = frame.stack_top - u64::from(ALIGNMENT);
         // SP and LR are known.
         let known = ((1_u16 << self.words) - 1) | 1 << 13 | 1 << 14;
         let end = frame.ram.next.next_multiple_of(PAGE_BYTES);
         DataMarks {
-            dependent: vec![frame.stack().start..stack, top..end],
+            dependent: vec![frame.stack().start..end],
             given: Some(frame.stack().start..end),
-            arguments: stack..top,
+            arguments: vec![
+                stack..stack + self.stack_bytes,
+                trap..trap + size_of_val(&TRAP) as u64,
+            ],
             own: frame.stack(),
             registers: !known & 0x7fff,
             singles: u32::MAX.checked_shl(self.floats as u32).unwrap_or(0),

@@ -10,6 +10,7 @@
 )]
 
 #[path = "../../analysis/tests/prune/builder.rs"]
+#[allow(dead_code, reason = "one of several tests that share it")]
 mod builder;
 #[path = "../../analysis/tests/prune/cases.rs"]
 mod cases;

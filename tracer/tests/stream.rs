@@ -190,6 +190,43 @@ fn rows_on_another_axis_need_the_window() {
     assert_eq!(whole, [("ADD", "its inputs have time on different axes")]);
 }
 
+/// As converters write a convolution over time.
+#[test]
+fn a_new_axis_leaves_the_rows() {
+    let mut net = Net::default();
+    let input = net.input(&[1, 12, 3]);
+    let same = net.quantize(input, USUAL);
+    let four = net.expand_dims(same, 2);
+    let mut wide = layer(1, 4, 9).window(3, Border::Valid);
+    wide.columns = Some(1);
+    let one = net.conv(four, 4, &wide);
+    let (source, windows) = streamed(net.finish(one), 1, &kernels());
+    assert!(windows.are_equal(), "{windows:?}");
+    let report = source.streaming.unwrap().report;
+    assert!(report.whole.is_empty());
+    assert_eq!(report.buffers.len(), 1);
+}
+
+/// The runtime knows the shape of the output, and does not load the one that is computed.
+#[test]
+fn a_reshape_to_a_computed_shape_is_executed() {
+    let mut net = Net::default();
+    let input = net.input(&[1, 6, 6, 2]);
+    let wide = net.conv(input, 2, &layer(1, 2, 18).window(3, Border::Same));
+    let flat = net.reshape(input, &[1, 72]);
+    let other = net.quantize(flat, USUAL);
+    let output = net.reshape_like(wide, other);
+    let mut source = Source::of_bytes("network", net.finish(output)).unwrap();
+    let planned = plan(&mut source, &PlanRequest::default(), &Session::default()).unwrap();
+    let to_check = PlanToCheck::of_planned(&planned, &source).unwrap();
+    let (session, kernels) = (Session::default(), kernels());
+    let request = VerifyRequest::default();
+    let verified = verify(&source, Some(to_check), &kernels, request, &session).unwrap();
+    assert!(verified.is_safe());
+    let found = verified.verification.unwrap();
+    assert_eq!(found.layers.len(), source.graph().operators.len());
+}
+
 #[test]
 fn a_streamed_model_is_planned_and_verified() {
     let (mut source, _) = streamed(three_layers(), 1, &kernels());

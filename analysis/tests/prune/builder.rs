@@ -359,6 +359,31 @@ impl Net {
         self.operator(22, &[input, named], output, (17, options))
     }
 
+    /// To the shape of another tensor, which an operator computes.
+    pub fn reshape_like(&mut self, input: Id, other: Id) -> Id {
+        let shape = self.shape(other);
+        let named = self.tensor(Tensor {
+            element_type: INT32,
+            shape: vec![shape.len() as i32],
+            scales: Vec::new(),
+            zero_points: Vec::new(),
+            axis: 0,
+            buffer: 0,
+        });
+        self.operator(77, &[other], named, (55, vec![(0, Byte(INT32))]));
+        let output = self.activation(&shape, USUAL);
+        self.operator(22, &[input, named], output, (17, vec![]))
+    }
+
+    /// An axis of one element more, before this one.
+    pub fn expand_dims(&mut self, input: Id, axis: usize) -> Id {
+        let mut shape = self.shape(input);
+        shape.insert(axis, 1);
+        let named = self.integers(&[1], &[axis as i32]);
+        let output = self.activation(&shape, USUAL);
+        self.operator(70, &[input, named], output, (52, vec![]))
+    }
+
     /// By one row and column on each side.
     pub fn pad(&mut self, input: Id) -> Id {
         let paddings = self.integers(&[4, 2], &[0, 0, 1, 1, 1, 1, 0, 0]);

@@ -7,6 +7,7 @@
     reason = "a test may fail loudly"
 )]
 
+#[allow(dead_code, reason = "one of several tests that share it")]
 mod builder;
 mod cases;
 mod random;

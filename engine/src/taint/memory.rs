@@ -24,7 +24,7 @@ impl TaintedMemory {
     /// Whether any of these bytes depends.
     #[inline]
     pub(super) fn any(&self, address: u32, size_bytes: u32) -> bool {
-        if address % 64 + size_bytes <= 64 {
+        if size_bytes < 64 && address % 64 + size_bytes <= 64 {
             let bits = !(u64::MAX << (size_bytes % 64));
             return self.word(address) >> (address % 64) & bits != 0;
         }

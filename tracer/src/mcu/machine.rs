@@ -62,8 +62,8 @@ pub enum Pause {
 pub struct DataMarks {
     /// Bytes that do.
     pub dependent: Vec<Range<u64>>,
-    /// Bytes that do not: arguments on the stack.
-    pub arguments: Range<u64>,
+    /// Bytes among them that do not after all: arguments on the stack, and where the function returns to.
+    pub arguments: Vec<Range<u64>>,
     /// Memory of the function's own, of which nobody asks when it is accessed: the stack.
     pub own: Range<u64>,
     /// Memory that the function is given anew in each call; `None` if all of it is. What it stores

@@ -10,7 +10,8 @@ use std::ops::Range;
 
 /// Runs a program to its end, and each layer a second time on the way, in which what its inputs and
 /// states hold is followed; the program's other variables are what they are in this run. One entry a
-/// layer: where data decide what it accesses, or `None` where the engine cannot tell. What it prints is
+/// layer: where data decide what it accesses, or `None` where the engine cannot tell, such as of a layer
+/// that asks the host for something (semihosting). What it prints is
 /// dropped, and it has no files.
 ///
 /// # Errors
@@ -50,11 +51,14 @@ fn follow(program: &mut Program, layer: &Layer) -> Result<Option<Vec<DataDecisio
         return Ok(None);
     }
     machine.mark_data(&marks(layer, stack));
+    let host_calls = program.process.host_calls;
     let ended = run_to_end(program, layer);
+    // What the host loads, stores and answers is not followed.
+    let asks_host = program.process.host_calls != host_calls;
     let machine = &mut program.process.machine;
     let found = decisions(machine, program.process.target);
     machine.follow_data(false);
-    ended.map(|()| Some(found))
+    ended.map(|()| (!asks_host).then_some(found))
 }
 
 fn run_to_end(program: &mut Program, layer: &Layer) -> Result<(), RunError> {

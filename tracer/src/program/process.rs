@@ -27,6 +27,8 @@ pub struct Process<'a> {
     semihosting: Semihosting<'a>,
     /// The event register: set by SEV, cleared by the next WFE, which does not wait then.
     has_event: bool,
+    /// How often the program has asked the host for something.
+    pub(super) host_calls: u64,
 }
 
 /// Numbers of hints.
@@ -53,6 +55,7 @@ impl<'a> Process<'a> {
             machine: target.machine(observation, limits)?,
             semihosting,
             has_event: false,
+            host_calls: 0,
         })
     }
 
@@ -65,6 +68,7 @@ impl<'a> Process<'a> {
             match self.machine.run() {
                 Pause::Breakpoint(address) => return Ok(Halt::Breakpoint(address)),
                 Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
+                    self.host_calls += 1;
                     match self.semihosting.call(&mut self.machine)? {
                         Reply::Continue => self.machine.pass_software_breakpoint()?,
                         Reply::Exit(status) => return Ok(Halt::Exited(Exit::Status(status))),

@@ -558,6 +558,12 @@ impl Kind {
         row(self).reads_shape_only
     }
 
+    /// The runtime's kernel does not load this operand: it reads shapes only, or the shape that it is given
+    /// is that of its output.
+    pub fn loads_no(&self, operand: usize) -> bool {
+        self.reads_shape_only() || (self == &Self::Reshape && operand == 1)
+    }
+
     /// Whether its constants are weights.
     pub fn has_weights(&self) -> bool {
         row(self).has_weights

@@ -81,6 +81,7 @@ pub(super) fn step(graph: &Graph, node: &Node, inputs: &[Option<Rows>]) -> Step 
         }
     };
     match &kernel.operator {
+        _ if RESHAPES.contains(&node.kind) => reshaped(rows, shape(first), shape(output)),
         Operator::Conv2d(conv) => windowed(rows, axis, conv.window, conv.output),
         Operator::DepthwiseConv2d(conv) => windowed(rows, axis, conv.window, conv.output),
         Operator::Pool2d(pool) => windowed(rows, axis, pool.window, pool.output),
@@ -114,7 +115,6 @@ pub(super) fn step(graph: &Graph, node: &Node, inputs: &[Option<Rows>]) -> Step 
             axis < 3 && shape(output).len() == shape(first).len(),
             "its weights go over all rows",
         ),
-        Operator::Reshape(_) => reshaped(rows, node, shape(first), shape(output)),
         _ => Step::Whole("it needs all rows"),
     }
 }
@@ -158,10 +158,12 @@ fn windowed(rows: Rows, axis: usize, window: Window, output: [u32; 4]) -> Step {
     }
 }
 
+/// Operators that give the same elements another shape.
+const RESHAPES: [Kind; 3] = [Kind::Reshape, Kind::ExpandDims, Kind::Squeeze];
+
 /// The axis of time may become another one.
-fn reshaped(rows: Rows, node: &Node, from: &[u32], to: &[u32]) -> Step {
-    let known = [Kind::Reshape, Kind::ExpandDims, Kind::Squeeze];
-    if !known.contains(&node.kind) || from.get(rows.axis) != Some(&rows.window) {
+fn reshaped(rows: Rows, from: &[u32], to: &[u32]) -> Step {
+    if from.get(rows.axis) != Some(&rows.window) {
         return Step::Whole("it needs all rows");
     }
     let axis = to.iter().position(|&extent| extent != 1);

@@ -276,7 +276,9 @@ impl<'a> Engine<'a> for OwnEngine<'a> {
         for range in &marks.dependent {
             taint.mark_memory(addresses(range), true);
         }
-        taint.mark_memory(addresses(&marks.arguments), false);
+        for range in &marks.arguments {
+            taint.mark_memory(addresses(range), false);
+        }
         taint.set_own_memory(addresses(&marks.own));
         if let Some(given) = &marks.given {
             taint.set_given_memory(addresses(given));

@@ -71,7 +71,7 @@ impl<'g> Executed<'g> {
         for (operand, &tensor) in parameters.tensors.iter().enumerate() {
             let Some(tensor) = tensor else { continue };
             let is_computed = graph.tensor(tensor).storage != Storage::Constant;
-            let computed = is_computed && !node.kind.reads_shape_only();
+            let computed = is_computed && !node.kind.loads_no(operand);
             if computed && !loops.inputs.contains(&tensor) && !states.contains(&tensor) {
                 return Err(Reason::Computed { operand });
             }
