@@ -40,7 +40,7 @@ use paths::{Detour, End, detour, only_computes};
 use places::{COMPARED, EXCEPTIONS, GE, NZCV, Places, Q, asked_by, core};
 use ranges::{Happens, Ranges};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 use transfer::{Kind, Moved, Transfer, transfer};
 
@@ -288,7 +288,7 @@ impl Taint {
         if self.places & decides != 0 {
             self.branch(step, memory);
         }
-        if self.places & footprint.sets_up != 0 {
+        if self.places & footprint.sets_up != 0 || uses_what_lasts(step.operation) {
             self.note(pc, Decision::Setting);
         }
         let transfer = transfer(step.core, step.operation);
@@ -510,6 +510,19 @@ impl Taint {
         }
         let noted = self.decisions.entry(pc).or_insert(decision);
         *noted = (*noted).max(decision);
+    }
+}
+
+/// Whether it depends on, or changes, what a core keeps beside registers and memory from one call to the
+/// next: the exclusive monitor, CONTROL.FPCA, and the stack pointer and limits that are not in use.
+fn uses_what_lasts(operation: &Operation) -> bool {
+    const STACKS: RangeInclusive<u8> = 8..=11;
+    const CONTROL: u8 = 20;
+    match *operation {
+        Operation::StoreExclusive { .. } => true,
+        Operation::WriteSpecial { special, .. } => STACKS.contains(&special),
+        Operation::ReadSpecial { special, .. } => special == CONTROL,
+        _ => false,
     }
 }
 

@@ -520,7 +520,7 @@ impl Passed {
         let known = ((1_u16 << self.words) - 1) | 1 << 13 | 1 << 14;
         let end = frame.ram.next.next_multiple_of(PAGE_BYTES);
         DataMarks {
-            dependent: vec![frame.stack().start..end],
+            dependent: vec![frame.stack(), frame.stack_top..end],
             given: Some(frame.stack().start..end),
             arguments: vec![
                 stack..stack + self.stack_bytes,

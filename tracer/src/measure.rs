@@ -123,31 +123,6 @@ pub fn measure_in_detail(
 /// instructions: it takes a second or two.
 pub(crate) const FOLLOWED_OF_A_LIBRARY: u64 = 20_000_000;
 
-/// [`measure_kernel`], with what data decide in kernels of a library of the user's. The built-in kernels'
-/// accesses are known.
-///
-/// # Errors
-/// When the buffers do not fit, or the kernel faults.
-pub fn measure_followed(
-    library: &KernelLibrary,
-    case: &Case,
-    contract: &'static Contract,
-    inputs: u64,
-    limits: Limits,
-) -> Result<Measurement, MeasureError> {
-    let bench = Bench::new(library, case, contract, limits)?;
-    let followed_instructions = if library.is_built_in() {
-        0
-    } else {
-        FOLLOWED_OF_A_LIBRARY
-    };
-    let followed = Bench {
-        followed_instructions,
-        ..bench
-    };
-    followed.measure(inputs)
-}
-
 /// [`measure_kernel`] with the numbers of a model. What data decide is found where the kernel executes
 /// at most so many instructions.
 ///

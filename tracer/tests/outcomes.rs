@@ -18,7 +18,7 @@ use dmo_analysis::operator::{Operator, Reshape};
 use dmo_analysis::profile::Refusal;
 use dmo_analysis::trace::ElementType;
 use dmo_trace::kernels::{Case, KernelLibrary};
-use dmo_trace::measure::{Measurement, choose, measure_followed, measure_in_detail};
+use dmo_trace::measure::{Measurement, choose, measure_in_detail};
 use dmo_trace::model::overlaps::{KernelOverlaps, Store, measured as measured_for_plans};
 use dmo_trace::model::{Deployment, KernelSource};
 use dmo_trace::program::data_decision::Decides;
@@ -44,7 +44,6 @@ fn main() {
             &compiler,
             planned,
         ),
-        tools::trial("a sweep grants nothing that data decide", &compiler, swept),
     ];
     tools::main(&compiler, trials)
 }
@@ -156,7 +155,7 @@ fn refused() -> Result<(), Failed> {
 /// input tried has shown is found all the same.
 fn decided() -> Result<(), Failed> {
     use Decides::{Access, Address, Branch, Setting, Variable};
-    let expected: [(u32, &[Decides]); 19] = [
+    let expected: [(u32, &[Decides]); 23] = [
         (1, &[]),
         (2, &[]),
         (3, &[]),
@@ -174,9 +173,13 @@ fn decided() -> Result<(), Failed> {
         (17, &[Branch]),
         (18, &[Branch]),
         (19, &[Branch]),
-        (20, &[Setting]),
+        (20, &[Setting, Setting]),
         (21, &[Branch]),
         (22, &[Variable]),
+        (23, &[Branch]),
+        (24, &[Setting]),
+        (25, &[Setting]),
+        (26, &[Setting]),
     ];
     let mut seen = 0;
     for (kind, expected) in expected {
@@ -189,7 +192,7 @@ fn decided() -> Result<(), Failed> {
         assert!(!kinds.contains(&Access), "{kind}");
         seen += 1;
     }
-    assert_eq!(seen, 19);
+    assert_eq!(seen, 23);
     // The last element is stored before the first is loaded, which no input tried shows.
     let layer = measured(&assembled("independence.S", 12), &case(16)).layer;
     assert_eq!(layer.data_dependent, Some(false));
@@ -207,23 +210,6 @@ impl Store for Forgetful {
 }
 
 /// What a kernel allows a plan to use is nothing where data decide, although no input tried shows it.
-fn swept() -> Result<(), Failed> {
-    let mut seen = 0;
-    for (kind, is_refused) in DECIDED {
-        let (library, case) = (assembled("independence.S", kind), case(16));
-        let contract = choose(&library, &case, None).expect("a kernel");
-        let found = measure_followed(&library, &case, contract, 2, LIMITS).expect("measured");
-        for pair in &found.layer.pairs {
-            let refusals = [Refusal::DataDependent];
-            assert_eq!(pair.refusals == refusals, is_refused, "{kind}: {pair:?}");
-            assert_eq!(pair.safe_overlap_bytes == 0, is_refused, "{kind}");
-            seen += 1;
-        }
-    }
-    assert_eq!(seen, DECIDED.len());
-    Ok(())
-}
-
 /// Kernels of `tests/vendor/independence.S`, and whether data decide what they access.
 const DECIDED: [(u32, bool); 6] = [
     (1, false),

@@ -8,7 +8,7 @@ pub use grid::{Entry, Grid};
 use super::compare::{LIMITS, Pair, compare};
 use super::error::{About, StudyError};
 use crate::mcu::machine::Limits;
-use crate::measure::{Measurement, measure_followed};
+use crate::measure::{Measurement, measure_kernel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn rows(entry: &Entry, request: SweepRequest) -> Result<Vec<Row>, StudyError> {
     } = request;
     let measured = entry.kernel.as_ref().map(|(library, kernel)| {
         let limits = Limits { timeout, ..LIMITS };
-        measure_followed(&library.library, &entry.case, kernel, inputs, limits)
+        measure_kernel(&library.library, &entry.case, kernel, inputs, limits)
     });
     let (measured, failure) = match measured {
         Some(Ok(measured)) => (Some(measured), None),

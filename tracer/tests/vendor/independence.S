@@ -24,6 +24,10 @@
 // 20  STREX, after an LDREX from the stack that is conditional
 // 21  a branch into an IT block, where the architecture does not say what happens
 // 22  stores to a variable
+// 23  as 11, with the decision in a word above the arguments, which an earlier call has left
+// 24  reads CONTROL
+// 25  STREX of what an earlier call has left open
+// 26  writes PSP
   .syntax unified
   .thumb
   .global arm_reshape_s8
@@ -106,6 +110,23 @@ arm_reshape_s8:
   .short 0xbf08
 1:
   strb r4, [r1]
+#elif KIND == 23
+  ldr r5, [sp, #32]
+  ldr r7, [r0]
+  str r7, [sp, #32]
+  cmp r5, #37
+  bne 1f
+  subs r5, r2, #1
+  strb r4, [r1, r5]
+1:
+#elif KIND == 24
+  mrs r5, control
+#elif KIND == 25
+  str r4, [sp]
+  mov r6, sp
+  strex r5, r4, [r6]
+#elif KIND == 26
+  msr psp, r2
 #elif KIND == 22
   ldr r5, =variable
   str r2, [r5]
