@@ -159,7 +159,7 @@ fn what_is_recorded_holds_from_then_on() {
     assert_eq!(project.recorded(), after);
 }
 
-/// What holds on the inputs tried may be asked to hold on all: a table that data index is not shown to.
+/// What holds on the inputs tried may be asked to hold on all: a loop that data end is not shown to.
 #[test]
 fn every_input_may_be_asked_for() {
     let project = Project::new();
@@ -179,7 +179,7 @@ fn every_input_may_be_asked_for() {
         .as_str()
         .unwrap();
     assert!(
-        found.contains("data decide where it loads or stores"),
+        found.contains("data decide where it branches"),
         "{found}"
     );
 
