@@ -120,6 +120,10 @@ pub enum Refusal {
     /// The accesses depend on the data: another input may need a larger displacement.
     #[error("the accesses depend on the data")]
     DataDependent,
+    /// The layer loads or stores other bytes where the two overlap than where they lie apart: it looks
+    /// at where they are.
+    #[error("the layer loads or stores other bytes where they overlap")]
+    LayoutDependent,
     /// Input and output share memory in this run: whose bytes an access is of cannot be told.
     #[error("they share memory in this run")]
     SharedMemory,
@@ -157,6 +161,13 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Grants no overlap, for this reason beside others.
+    pub fn refuse(&mut self, refusal: Refusal) {
+        self.refusals.push(refusal);
+        self.in_place = false;
+        self.safe_overlap_bytes = 0;
+    }
+
     /// O_s in per cent of the smaller of the two buffers.
     pub fn percent(&self, layer: &LayerProfile) -> f64 {
         let smaller = layer.tensors[self.input]

@@ -332,8 +332,7 @@ impl<'a> Caller<'a> {
 
     /// Follows in all calls from now on what the data decide
     /// ([`decisions`](Machine::decisions)): all that lies in the frame's RAM, and what the free stack
-    /// and registers without arguments happen to hold. Before the first call; false if the engine
-    /// cannot.
+    /// and registers without arguments happen to hold. False if the engine cannot.
     #[must_use]
     pub fn follow_data(&mut self) -> bool {
         self.follows_data = self.machine.follow_data(true);

@@ -9,6 +9,7 @@ mod independence;
 mod outcomes;
 mod proof;
 mod scratch;
+pub(crate) mod sequence;
 mod snapshot;
 
 pub use choice::{choose, takes};
@@ -284,10 +285,13 @@ impl<'a> Bench<'a> {
         let (mut layer, work, cycles) = self.trace(inputs, true)?;
         let mut decisions = None;
         if layer.instructions() <= self.followed_instructions {
-            let calls = if self.in_detail { 2 } else { 1 };
-            decisions = self.follow_data(calls)?;
+            decisions = self.follow_data(&mut layer, &BTreeSet::new())?;
         }
         let outcomes = self.grant_for_every_outcome(&mut layer, inputs, &mut decisions);
+        if let (Some(conditional), Some([])) = (&outcomes, decisions.as_deref()) {
+            // These are other overlaps.
+            decisions = self.follow_data(&mut layer, conditional)?;
+        }
         if decisions.iter().flatten().next().is_some() {
             layer.refuse_as_data_dependent();
         }
@@ -517,7 +521,7 @@ impl<'a> Bench<'a> {
         let calls = self.prepare(&tensors, &mut frame, Stale::Other, ordinary)?;
         caller.fill(&frame)?;
         caller.leave(match placement {
-            Placement::Apart => Leftovers::Own,
+            Placement::Apart | Placement::Aligned { .. } => Leftovers::Own,
             Placement::Overlapped { .. } => Leftovers::Noise(number),
         });
         call(self.contract, caller, &frame, &calls)?;
@@ -543,6 +547,12 @@ impl<'a> Bench<'a> {
             tensors[output].address = arena;
             tensors[input].address = Address(arena.0 + displacement);
         }
+        if let Placement::Aligned { input, residue } = placement {
+            let size_bytes = tensors[input].size_bytes.into();
+            let address = frame.reserve_at("aligned input", size_bytes, residue.into())?;
+            frame.guard()?;
+            tensors[input].address = address;
+        }
         Ok((tensors, frame))
     }
 }
@@ -552,6 +562,8 @@ impl<'a> Bench<'a> {
 enum Placement {
     /// Each for itself.
     Apart,
+    /// The same, with the input `residue` bytes after an aligned address.
+    Aligned { input: usize, residue: u32 },
     /// The input `displacement` bytes after the output's start.
     Overlapped {
         input: usize,

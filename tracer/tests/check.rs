@@ -178,10 +178,7 @@ fn every_input_may_be_asked_for() {
     let found = report["models"][1]["cases"][4]["findings"][0]
         .as_str()
         .unwrap();
-    assert!(
-        found.contains("data decide where it branches"),
-        "{found}"
-    );
+    assert!(found.contains("data decide where it branches"), "{found}");
 
     let checked = project.check(&["--update"]);
     assert_eq!(checked.code, 1, "{}", checked.stderr);

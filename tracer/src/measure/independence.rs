@@ -1,26 +1,171 @@
 //! Whether what a kernel accesses depends on data at all: shown for all inputs at once, by following
-//! what is computed from them.
+//! what is computed from them, with the buffers apart and where they overlap.
 
-use super::{Bench, MeasureError, Stale, call, caller, varied};
+use super::proof::{Outcome, outcome};
+use super::sequence::AccessSequence;
+use super::{Bench, MeasureError, Placement, Stale, call, caller, varied, watches};
+use crate::call::Caller;
+use crate::mcu::machine::RawAccess;
 use crate::program::data_decision::DataDecision;
+use dmo_analysis::profile::{LayerProfile, Pair, Refusal};
+use dmo_analysis::trace::{Address, Role, Tensor};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 impl Bench<'_> {
-    /// What data decide in the kernel's first calls, of which the second may find state of the first;
-    /// `None` where the engine cannot tell.
+    /// What data decide in the kernel, beside the conditional instructions that `outcomes` names, where its
+    /// buffers may overlap, or apart where none may; `None` where the engine cannot tell. Refuses each pair
+    /// in whose overlapped buffers the kernel accesses other bytes than in separate ones: it may compare
+    /// addresses, and look at the data only where they overlap.
     pub(super) fn follow_data(
         &self,
-        calls: u64,
+        layer: &mut LayerProfile,
+        outcomes: &BTreeSet<u32>,
     ) -> Result<Option<Vec<DataDecision>>, MeasureError> {
-        let mut caller = caller(self.library, self.limits)?;
-        if !caller.follow_data() {
+        if !caller(self.library, self.limits)?.follow_data() {
             return Ok(None);
         }
+        let tensors: Vec<Tensor> = layer.tensors.iter().map(|it| it.tensor.clone()).collect();
+        let granted = layer.pairs.iter().any(|pair| pair.safe_overlap_bytes > 0);
+        let mut found = match (granted, self.in_detail) {
+            (true, false) => Vec::new(),
+            (true, true) | (false, false) => self.follow_apart(1)?,
+            (false, true) => self.follow_apart(2)?,
+        };
+        for pair in &mut layer.pairs {
+            for (displacement, follows_data) in displacements(pair, &tensors) {
+                let mut at = |displacement| {
+                    let found = follows_data.then_some(&mut found);
+                    self.compare_at(pair, displacement, found)
+                };
+                let outcome = match at(displacement)? {
+                    // A plan moves the buffers apart by so much.
+                    Outcome::Misaligned => at(displacement.next_multiple_of(8))?,
+                    outcome => outcome,
+                };
+                if outcome != Outcome::Equal {
+                    pair.refuse(Refusal::LayoutDependent);
+                    break;
+                }
+            }
+        }
+        found.retain(|it| !outcomes.contains(&it.address.0));
+        found.sort_by_key(|it| it.address);
+        found.dedup();
+        Ok(Some(found))
+    }
+
+    /// What data decide in the kernel's first calls, of which the second may find state of the first.
+    fn follow_apart(&self, calls: u64) -> Result<Vec<DataDecision>, MeasureError> {
+        let mut caller = caller(self.library, self.limits)?;
+        let _ = caller.follow_data();
         for number in 0..calls {
             let (layer, mut frame) = self.apart()?;
             let calls = self.prepare(&layer.tensors, &mut frame, Stale::Other, varied(number))?;
             caller.fill(&frame)?;
             call(self.contract, &mut caller, &frame, &calls)?;
         }
-        Ok(Some(caller.decisions()))
+        Ok(caller.decisions())
     }
+
+    /// Whether a call accesses the same with the input `displacement` bytes after the output's start as
+    /// with both apart; adds what data decide in it to `found`, if that is given. In detail it may find
+    /// state of an earlier call.
+    fn compare_at(
+        &self,
+        pair: &Pair,
+        displacement: u32,
+        found: Option<&mut Vec<DataDecision>>,
+    ) -> Result<Outcome, MeasureError> {
+        let (input, output) = (pair.input, pair.output);
+        let overlapped = Placement::Overlapped {
+            input,
+            output,
+            displacement,
+        };
+        let apart = Placement::Aligned {
+            input,
+            residue: displacement,
+        };
+        let (there, _) = self.place(overlapped)?;
+        let there: Vec<Address> = there.iter().map(|tensor| tensor.address).collect();
+        let is_same = || {
+            let mut caller = caller(self.library, self.limits)?;
+            let apart = self.accesses(&mut caller, apart, &there)?;
+            if !self.in_detail {
+                caller = super::caller(self.library, self.limits)?;
+            }
+            let follows_data = found.is_some() && caller.follow_data();
+            let overlapped = self.accesses(&mut caller, overlapped, &there)?;
+            if let Some(found) = found.filter(|_| follows_data) {
+                found.extend(caller.decisions());
+            }
+            Ok(overlapped.is_as(Some(apart), &self.case.operator))
+        };
+        outcome(is_same())
+    }
+
+    /// The accesses of a call with its buffers placed so, as if they were at `addresses`.
+    fn accesses(
+        &self,
+        caller: &mut Caller,
+        placement: Placement,
+        addresses: &[Address],
+    ) -> Result<AccessSequence, MeasureError> {
+        let sequence = Rc::new(RefCell::new(AccessSequence::default()));
+        let (tensors, mut frame) = self.place(placement)?;
+        let calls = self.prepare(&tensors, &mut frame, Stale::Other, varied(0))?;
+        let moved: Vec<Tensor> = match placement {
+            Placement::Overlapped { .. } => Vec::new(),
+            _ => tensors.clone(),
+        };
+        let (to, addresses) = (Rc::clone(&sequence), addresses.to_vec());
+        caller.machine.deliver_to(Box::new(move |batch| {
+            let mut sequence = to.borrow_mut();
+            for access in batch.iter() {
+                sequence.extend(&relocated(access, &moved, &addresses));
+            }
+            true
+        }));
+        let watched = tensors.iter().filter(|tensor| tensor.role != Role::Scratch);
+        caller.machine.watch(watches(watched))?;
+        caller.fill(&frame)?;
+        call(self.contract, caller, &frame, &calls)?;
+        caller.machine.flush();
+        let sequence = *sequence.borrow();
+        Ok(sequence)
+    }
+}
+
+/// The same access with the buffers at other addresses.
+fn relocated(access: RawAccess, tensors: &[Tensor], addresses: &[Address]) -> RawAccess {
+    let holds = |tensor: &Tensor| {
+        (u64::from(tensor.address.0)..tensor.end()).contains(&u64::from(access.address))
+    };
+    match tensors.iter().position(holds) {
+        None => access,
+        Some(index) => RawAccess {
+            address: access.address - tensors[index].address.0 + addresses[index].0,
+            ..access
+        },
+    }
+}
+
+/// Displacements that are granted, and whether data are followed there: that of O_s, one of half the
+/// overlap, and 0 where that is; none where no overlap is.
+fn displacements(pair: &Pair, tensors: &[Tensor]) -> BTreeMap<u32, bool> {
+    let overlap = pair.safe_overlap_bytes;
+    if overlap == 0 && !pair.in_place {
+        return BTreeMap::new();
+    }
+    let output = tensors[pair.output].size_bytes;
+    let element = tensors[pair.input].element_type.size_bytes();
+    let least = output - overlap;
+    let half = least + overlap / 2 / element * element;
+    let mut displacements = BTreeMap::from([(half, false), (least, true)]);
+    if pair.in_place {
+        displacements.insert(0, true);
+    }
+    displacements
 }

@@ -48,6 +48,15 @@ pub(super) struct Decided {
     held: bool,
 }
 
+/// Addresses of conditional instructions.
+struct Conditional {
+    /// All that are executed.
+    executed: BTreeSet<u32>,
+    /// Those whose conditions say otherwise on another input; and those whose conditions never held, for
+    /// they may ask for a rare value.
+    depending: BTreeSet<u32>,
+}
+
 impl Decided {
     fn add(&mut self, holds: bool) {
         let mixed = (self.digest ^ u64::from(holds)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -144,7 +153,14 @@ impl Bench<'_> {
         inputs: u64,
         conditional: &BTreeSet<u32>,
     ) -> Result<Vec<Pair>, MeasureError> {
-        let mut depending = self.depending_on_data(noted)?;
+        let Conditional {
+            executed,
+            mut depending,
+        } = self.conditional_instructions(noted)?;
+        // Those that only overlapped buffers lead to are in no trace.
+        if !conditional.is_subset(&executed) {
+            return Err(MeasureError::UnknownOutcomes);
+        }
         depending.extend(conditional);
         let depending = Arc::new(depending);
         let profile = |stores| {
@@ -161,23 +177,25 @@ impl Bench<'_> {
         }
     }
 
-    /// Addresses of the conditional instructions whose conditions say otherwise on another input;
-    /// and of those whose conditions never held, for they may ask for a rare value.
-    fn depending_on_data(&self, inputs: u64) -> Result<BTreeSet<u32>, MeasureError> {
+    /// The conditional instructions of the first call and of others on so many inputs.
+    fn conditional_instructions(&self, inputs: u64) -> Result<Conditional, MeasureError> {
         let noted = Arc::new(Mutex::new(Vec::new()));
         let outcomes = Outcomes::Noted(Arc::clone(&noted));
         for calls in [Calls::First, Calls::Later { inputs }] {
             self.record(calls, &outcomes, &mut PatternRecorder::default())?;
         }
         let calls = noted.lock().map_err(|_| MeasureError::Panic)?;
-        let instructions: BTreeSet<u32> = calls.iter().flat_map(BTreeMap::keys).copied().collect();
+        let executed: BTreeSet<u32> = calls.iter().flat_map(BTreeMap::keys).copied().collect();
         let differs = |pc: &u32| {
             let mut decided = calls.iter().map(|call| call.get(pc));
             let first = decided.next();
             let mut said = calls.iter().filter_map(|call| call.get(pc));
             decided.any(|it| Some(it) != first) || said.all(|it| !it.held)
         };
-        Ok(instructions.into_iter().filter(differs).collect())
+        Ok(Conditional {
+            depending: executed.iter().copied().filter(differs).collect(),
+            executed,
+        })
     }
 
     /// The profile of the first call, where its accesses are those of the calls on other inputs.

@@ -112,7 +112,7 @@ impl Bench<'_> {
 
 /// The outcome of a call in overlapped buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     /// The output is that of separate buffers.
     Equal,
     /// It is not, or there is none.
@@ -123,7 +123,7 @@ enum Outcome {
 
 /// A kernel that does not come back from a call tells something of that call, not of the
 /// measurement.
-fn outcome(equal: Result<bool, MeasureError>) -> Result<Outcome, MeasureError> {
+pub(super) fn outcome(equal: Result<bool, MeasureError>) -> Result<Outcome, MeasureError> {
     match equal {
         Ok(true) => Ok(Outcome::Equal),
         Ok(false)

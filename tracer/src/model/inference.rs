@@ -7,6 +7,7 @@ use crate::kernels::Buffers;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::{Limits, Observation, RawAccess, Watch};
 use crate::measure::MeasureError;
+use crate::program::data_decision::DataDecision;
 use dmo_analysis::graph::{Graph, OperatorId, Storage, TensorId};
 use dmo_analysis::trace::Address;
 use std::collections::BTreeSet;
@@ -54,6 +55,8 @@ struct Core<'a> {
     frame: Frame,
     /// Arguments of the calls of each operator that its library computes.
     calls: Vec<Vec<Vec<Argument>>>,
+    /// Where the scratch memory of each of these lies.
+    scratch: Vec<Option<Address>>,
     tensors: Tensors,
 }
 
@@ -72,7 +75,23 @@ impl<'a> Inference<'a> {
         observation: Observation,
         limits: Limits,
     ) -> Result<Self, MeasureError> {
-        let kernels = deployment.steps.iter();
+        let steps: Vec<&Step> = deployment.steps.iter().collect();
+        Self::of_steps(deployment, &steps, placement, poison, observation, limits)
+    }
+
+    /// The same of these operators alone: nothing else is placed.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(super) fn of_steps(
+        deployment: &'a Deployment<'a>,
+        steps: &[&Step],
+        placement: &Placement,
+        poison: u8,
+        observation: Observation,
+        limits: Limits,
+    ) -> Result<Self, MeasureError> {
+        let kernels = steps.iter();
         let used = kernels.filter_map(|step| Some(step.kernel.as_ref().ok()?.source));
         // Where no operator is executed, their tensors still lie somewhere.
         let used: BTreeSet<usize> = used.collect();
@@ -81,9 +100,10 @@ impl<'a> Inference<'a> {
         } else {
             used
         };
-        let cores = used
-            .into_iter()
-            .map(|source| Core::new(deployment, source, placement, poison, observation, limits));
+        let cores = used.into_iter().map(|source| {
+            let core = (deployment, source, steps);
+            Core::new(core, placement, poison, observation, limits)
+        });
         let mut inference = Self {
             deployment,
             cores: cores.collect::<Result<_, MeasureError>>()?,
@@ -324,6 +344,31 @@ impl<'a> Inference<'a> {
         self.watch(|_| (0, DEFAULT_RAM), deliver)
     }
 
+    /// Delivers every access to RAM but the stack and the libraries' own variables from now on.
+    ///
+    /// # Errors
+    /// When the emulator refuses.
+    pub(super) fn watch_buffers(
+        &mut self,
+        deliver: impl Fn(RawAccess) + Clone + 'static,
+    ) -> Result<(), MeasureError> {
+        let buffers = |core: &Core<'_>| (0, core.frame.stack().end..DEFAULT_RAM.end);
+        self.watch(buffers, deliver)
+    }
+
+    /// Follows in all operators from now on what data decide; false if the engine cannot.
+    #[must_use]
+    pub(super) fn follow_data(&mut self) -> bool {
+        let mut cores = self.cores.iter_mut();
+        cores.all(|core| core.caller.follow_data())
+    }
+
+    /// What data have decided so far, where they are followed.
+    pub(super) fn decisions(&self) -> Vec<DataDecision> {
+        let cores = self.cores.iter();
+        cores.flat_map(|core| core.caller.decisions()).collect()
+    }
+
     /// Delivers every access to a range of each machine's memory from now on; addresses are bytes
     /// from an address that comes with the range.
     fn watch(
@@ -363,6 +408,12 @@ impl<'a> Inference<'a> {
         Some((core.tensors.arena, &core.tensors.addresses))
     }
 
+    /// Where an operator's scratch memory lies on the machine that runs it; `None` if it has none.
+    pub(super) fn scratch_of(&self, operator: OperatorId) -> Option<Address> {
+        let mut cores = self.cores.iter();
+        cores.find_map(|core| core.scratch[operator.0])
+    }
+
     /// The deepest stack of a call so far in bytes; `None` before the first, and if the engine does
     /// not measure it.
     pub fn deepest_stack_bytes(&self) -> Option<u32> {
@@ -388,8 +439,7 @@ impl<'a> Inference<'a> {
 
 impl<'a> Core<'a> {
     fn new(
-        deployment: &'a Deployment<'a>,
-        source: usize,
+        (deployment, source, steps): (&'a Deployment<'a>, usize, &[&Step]),
         placement: &Placement,
         poison: u8,
         observation: Observation,
@@ -397,17 +447,18 @@ impl<'a> Core<'a> {
     ) -> Result<Self, MeasureError> {
         let library = deployment.sources[source].library;
         let mut frame = library.frame();
-        let tensors = place_tensors(deployment, placement, &mut frame)?;
-        let calls = deployment.steps.iter().map(|step| {
+        let tensors = place_tensors(deployment, steps, placement, &mut frame)?;
+        let mut calls = vec![Vec::new(); deployment.steps.len()];
+        let mut scratch_memory = vec![None; deployment.steps.len()];
+        for step in steps {
             let of_library = |kernel: &StepKernel| kernel.source == source;
-            if !step.kernel.as_ref().is_ok_and(of_library) {
-                return Ok(Vec::new());
+            if step.kernel.as_ref().is_ok_and(of_library) {
+                let scratch = scratch(step, placement, tensors.arena, &mut frame)?;
+                let buffers = buffers(step, &tensors.addresses, scratch);
+                scratch_memory[step.operator.0] = scratch.map(|(address, _)| address);
+                calls[step.operator.0] = step.prepare(&buffers, &mut frame)?;
             }
-            let scratch = scratch(step, placement, tensors.arena, &mut frame)?;
-            let buffers = buffers(step, &tensors.addresses, scratch);
-            step.prepare(&buffers, &mut frame)
-        });
-        let calls = calls.collect::<Result<_, MeasureError>>()?;
+        }
         frame.fill(tensors.arena, vec![poison; placement.arena_bytes as usize]);
         let mut caller = Caller::within(library, &frame, observation, limits)?;
         caller.fill(&frame)?;
@@ -416,6 +467,7 @@ impl<'a> Core<'a> {
             caller,
             frame,
             calls,
+            scratch: scratch_memory,
             tensors,
         })
     }
@@ -444,6 +496,7 @@ struct Tensors {
 
 fn place_tensors(
     deployment: &Deployment,
+    steps: &[&Step],
     placement: &Placement,
     frame: &mut Frame,
 ) -> Result<Tensors, CallError> {
@@ -456,7 +509,7 @@ fn place_tensors(
         addresses: vec![None; graph.tensors.len()],
         apart: Vec::new(),
     };
-    for step in &deployment.steps {
+    for step in steps {
         let used = step.inputs.iter().chain(&step.outputs).chain(&step.states);
         for &tensor in used {
             let view = graph.views.get(&tensor);

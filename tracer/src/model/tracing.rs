@@ -5,7 +5,6 @@ use super::{Deployment, Placement, Step};
 use crate::call::{CallError, Caller, Frame};
 use crate::mcu::machine::{Limits, Observation, Watch};
 use crate::measure::{MeasureError, SCRATCH};
-use crate::program::data_decision::DataDecision;
 use crate::program::record::{Listener, Message, Recorded, recording};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
@@ -32,8 +31,6 @@ pub struct TracedLayer {
     pub places: Vec<ModelBuffer>,
     /// The kernels that it enters are noted, and its estimated cycles are counted.
     pub in_detail: bool,
-    /// What data decide is found, which takes longer.
-    pub follows_data: bool,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
@@ -49,8 +46,6 @@ pub struct Traced {
     pub entered: Vec<u32>,
     /// Its deepest stack in bytes; `None` if the engine does not measure it.
     pub stack_bytes: Option<u32>,
-    /// Where data decide what it accesses; `None` if that was not followed.
-    pub decisions: Option<Vec<DataDecision>>,
 }
 
 impl TracedLayer {
@@ -77,7 +72,6 @@ impl TracedLayer {
             },
             places: Vec::new(),
             in_detail: false,
-            follows_data: false,
             addresses: vec![None; deployment.graph.tensors.len()],
             frame: deployment.library(kernel).frame(),
         };
@@ -208,7 +202,6 @@ impl TracedLayer {
         let watches: Vec<Watch> = watches.collect();
         let emulate = |listener: Listener| {
             let mut caller = Caller::within(library, &self.frame, Observation::Watch, limits)?;
-            let follows_data = self.follows_data && caller.follow_data();
             if self.in_detail {
                 caller.machine.count_cycles();
                 caller.machine.note_entries(&library.entries())?;
@@ -235,13 +228,11 @@ impl TracedLayer {
             });
             let outputs = outputs.collect::<Result<Contents, MeasureError>>()?;
             let entered = caller.machine.entered();
-            let decisions = follows_data.then(|| caller.decisions());
             let traced = Traced {
                 recorded: Recorded::default(),
                 outputs,
                 entered,
                 stack_bytes: caller.deepest_stack_bytes(),
-                decisions,
             };
             Ok::<_, MeasureError>(traced)
         };

@@ -21,6 +21,7 @@
 //! ```
 
 mod execution;
+mod in_layout;
 mod layer;
 mod original;
 mod outcomes;

@@ -1,11 +1,13 @@
 //! The trace of one operator, and what it says of a layout.
 
+use super::in_layout::InLayout;
 use super::{MOST_FINDINGS, Runs, Subject, VerifyError, failed, input_number};
 use crate::call::CallError;
 use crate::mcu::cycles::Cycles;
 use crate::mcu::machine::FaultCause;
 use crate::measure::MeasureError;
 use crate::measure::attribution::{Accesses, Attribution};
+use crate::measure::sequence::Relocated;
 use crate::model::overlaps::Allowed;
 use crate::model::tracing::{Contents, ModelBuffer, Traced, TracedLayer};
 use crate::model::{Deployment, Placement};
@@ -50,6 +52,7 @@ pub(super) struct Outcome {
     misaligned: Option<String>,
     stack_bytes: Option<u32>,
     decisions: Option<Vec<DataDecision>>,
+    otherwise_in_layout: bool,
 }
 
 /// Measured on the first input only. Where another input leads to the same accesses, the same
@@ -96,6 +99,9 @@ pub struct VerifiedLayer {
     /// Where data decide what it accesses: nowhere, if it is empty, whatever the inputs are. `None`
     /// if that was not asked for, or is not known.
     pub decisions: Option<Vec<DataDecision>>,
+    /// In the layout it accesses other bytes than with its buffers apart, for which the replay says
+    /// nothing. False if that was not looked at.
+    pub otherwise_in_layout: bool,
 }
 
 impl VerifiedLayer {
@@ -197,7 +203,15 @@ fn attempt(
     let mut replay = Replay::new(&layer.layer, &step, MOST_FINDINGS)?;
     let is_first = job.number == input_number(0);
     layer.in_detail = is_first;
-    layer.follows_data = is_first && runs.follows_data;
+    let in_layout = match aligned_as {
+        Some(placement) if is_first && runs.follows_data => {
+            InLayout::new(deployment, placement, job.operator, runs.limits)?
+        }
+        _ => None,
+    };
+    let mut moved = in_layout
+        .as_ref()
+        .map(|it| Relocated::to(it.addresses(&places)));
     let traced = |sink: &mut dyn TraceSink| {
         let contents = job.contents.clone();
         layer.trace(deployment, job.operator, contents, runs.limits, sink)
@@ -205,7 +219,11 @@ fn attempt(
     let (traced, pattern, details) = if is_first {
         let mut profiler = Profiler::<()>::default();
         let mut accesses = Accesses::default();
-        let traced = traced(&mut (&mut (&mut profiler, &mut accesses), &mut replay))?;
+        let mut sink = (&mut (&mut profiler, &mut accesses), &mut replay);
+        let traced = match &mut moved {
+            Some(moved) => traced(&mut (&mut sink, moved))?,
+            None => traced(&mut sink)?,
+        };
         let details = details(deployment, job.operator, profiler, &accesses, &traced)?;
         (traced, details.profile.pattern, Some(details))
     } else {
@@ -213,6 +231,13 @@ fn attempt(
         let traced = traced(&mut (&mut recorder, &mut replay))?;
         (traced, recorder.patterns.remove(0), None)
     };
+    // Whether it fails in the layout, execution says.
+    let followed = in_layout.and_then(|it| it.follow(&job.contents).ok());
+    let there = followed.as_ref().map(|it| it.accesses);
+    let kernel = deployment.step(job.operator).kernel.as_ref().ok();
+    let otherwise_in_layout = there.zip(kernel).is_some_and(|(there, kernel)| {
+        !there.is_as(moved.and_then(Relocated::finish), &kernel.case.operator)
+    });
     Ok(Outcome {
         number: job.number,
         index: job.index,
@@ -224,7 +249,8 @@ fn attempt(
         repeats: traced.outputs == job.outputs,
         misaligned: None,
         stack_bytes: traced.stack_bytes,
-        decisions: traced.decisions,
+        decisions: followed.map(|it| it.decisions),
+        otherwise_in_layout,
     })
 }
 
@@ -326,6 +352,7 @@ fn layer(deployment: &Deployment, outcomes: &[Outcome]) -> Option<VerifiedLayer>
             .iter()
             .find_map(|outcome| outcome.misaligned.clone()),
         decisions: first.decisions.clone(),
+        otherwise_in_layout: first.otherwise_in_layout,
     })
 }
 

@@ -31,19 +31,24 @@ struct Dependent {
     operator: OperatorId,
     kind: String,
     function: &'static str,
+    /// Where data decide what is accessed.
     decisions: Vec<DataDecision>,
+    /// In the layout it accesses other bytes than with its buffers apart, for which nothing is shown.
+    otherwise_in_layout: bool,
 }
 
 impl EveryInput {
     /// Of what was found; `not_executed` operators are not known.
     pub(super) fn new(graph: &Graph, found: &Verification, not_executed: usize) -> Self {
         let dependent = |layer: &VerifiedLayer| {
-            let decisions = layer.decisions.as_ref().filter(|it| !it.is_empty())?;
-            Some(Dependent {
+            let decisions = layer.decisions.as_ref()?;
+            let depends = !decisions.is_empty() || layer.otherwise_in_layout;
+            depends.then(|| Dependent {
                 operator: layer.operator,
                 kind: graph.operators[layer.operator.0].kind.to_string(),
                 function: layer.function,
                 decisions: decisions.clone(),
+                otherwise_in_layout: layer.otherwise_in_layout,
             })
         };
         let layers = &found.layers;
@@ -98,12 +103,14 @@ impl EveryInput {
                 0 => String::new(),
                 more => format!(", and at {}", counted(more as u64, "other", "others")),
             };
+            let what = match decisions.first() {
+                Some(decision) => format!("data decide {decision}{further}"),
+                None => "it loads or stores other bytes in this layout than with its buffers apart"
+                    .to_owned(),
+            };
             format!(
-                "operator {} {} ({}): data decide {}{further}",
-                it.operator.0,
-                it.kind,
-                it.function,
-                decisions.first().map_or("", String::as_str)
+                "operator {} {} ({}): {what}",
+                it.operator.0, it.kind, it.function
             )
         };
         let lines = self.dependent_operators.iter().map(line).collect();
