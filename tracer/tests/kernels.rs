@@ -11,10 +11,11 @@
 
 mod support;
 
-use dmo_analysis::operator::Operator;
+use dmo_analysis::graph::{Kind, TensorType};
+use dmo_analysis::operator::{Elementwise, ElementwiseBinary, Operator};
 use dmo_analysis::trace::ElementType;
 use dmo_trace::call::DEFAULT_RAM;
-use dmo_trace::kernels::images::IMAGES;
+use dmo_trace::kernels::images::{self, IMAGES};
 use dmo_trace::kernels::{Case, Contract, KernelLibrary, contracts};
 use dmo_trace::measure::choose;
 use std::collections::BTreeSet;
@@ -286,4 +287,54 @@ fn sets_compute_the_same() {
         unseen, [""; 0],
         "kernels compared with no other: give them a case in support/cases.rs"
     );
+}
+
+/// Where a formula grants an overlap, a reference kernel computes it: others have other loops, or none.
+#[test]
+fn formulas_are_of_types_that_kernels_take() {
+    const TYPES: [ElementType; 7] = [
+        ElementType::Float32,
+        ElementType::Int8,
+        ElementType::Uint8,
+        ElementType::Int16,
+        ElementType::Int32,
+        ElementType::Int64,
+        ElementType::Bool,
+    ];
+    const OF_TWO_TYPES: [&str; 4] = ["cast", "dequantize", "quantize", "requantize"];
+    let reference = images::find("reference", None).unwrap();
+    let library = KernelLibrary::new(&reference.elf(), None, DEFAULT_RAM).unwrap();
+    let mut seen = 0;
+    for (name, inputs) in Kind::elementwise().filter(|(name, _)| !OF_TWO_TYPES.contains(name)) {
+        let kind = Kind::of_kernels(name).unwrap();
+        for element in TYPES {
+            let computed = [element, ElementType::Bool].into_iter().any(|output| {
+                let [bytes, output_bytes] = [element, output].map(ElementType::size_bytes);
+                let operator = match inputs {
+                    1 => Operator::Elementwise(Elementwise {
+                        elements: 8,
+                        input_element_bytes: bytes,
+                        output_element_bytes: output_bytes,
+                    }),
+                    _ => Operator::ElementwiseBinary(ElementwiseBinary {
+                        inputs: [[1, 1, 1, 8]; 2],
+                        output: [1, 1, 1, 8],
+                        input_element_bytes: [bytes; 2],
+                        output_element_bytes: output_bytes,
+                    }),
+                };
+                let case = Case {
+                    operator,
+                    kind: kind.clone(),
+                    input_type: element,
+                    output_type: output,
+                };
+                choose(&library, &case, None).is_ok()
+            });
+            let takes = kind.takes(TensorType::from(element));
+            assert!(computed || !takes, "{name} {element:?}");
+            seen += usize::from(takes);
+        }
+    }
+    assert_eq!(seen, 105);
 }

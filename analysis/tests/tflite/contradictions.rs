@@ -1,7 +1,7 @@
 //! Options that contradict shapes: TensorFlow Lite Micro computes what the options say, so the loops
 //! are not known.
 
-use super::single::{FLOAT32, INT32, Model, Tensor, activation, constant};
+use super::single::{FLOAT32, INT8, INT32, Model, Tensor, activation, constant};
 use super::tree::Part::{self, Byte, Word};
 use dmo_analysis::graph::tflite;
 
@@ -66,4 +66,19 @@ fn axis_of_a_concatenation() {
         assert!(!is_known(model(wrong, &[1, 2, 2, 4])), "{wrong}");
     }
     assert!(!is_known(model(2, &[1, 2, 4, 2])));
+}
+
+#[test]
+fn types_that_no_kernel_takes() {
+    const EXP: u32 = 47;
+    const ABS: u32 = 101;
+    let unary = |code, element| {
+        let tensor = activation(element, &[1, 4], None);
+        Model::new(code, vec![tensor.clone(), tensor])
+    };
+    assert!(is_known(unary(EXP, FLOAT32)));
+    assert!(is_known(unary(ABS, INT8)));
+    for (code, element) in [(EXP, INT8), (EXP, INT32), (ABS, INT32)] {
+        assert!(!is_known(unary(code, element)), "{code} {element}");
+    }
 }

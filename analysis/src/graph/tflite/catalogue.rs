@@ -7,6 +7,7 @@
 //! tensors and gets no kernel, so that nothing overlaps.
 
 mod row;
+mod types;
 
 use super::apart::WhyApart;
 use super::lower::{
@@ -21,6 +22,7 @@ use super::{circular_buffer, roles, scratch};
 use crate::graph::{Kind, TensorType};
 use crate::trace::ElementType;
 pub(super) use row::Row;
+pub(super) use types::takes;
 
 static ROWS: &[Row] = &[
     Row::of(Kind::Conv2d)
@@ -511,6 +513,12 @@ impl Kind {
     /// knows what a builtin operator does whose code is newer than the list of kinds.
     pub fn has_hidden_state(&self) -> bool {
         self.is_unknown() || row(self).has_hidden_state
+    }
+
+    /// Whether the reference kernels may compute it on a first input of this type. Of kinds that are not
+    /// element-wise that depends on more.
+    pub fn takes(&self, input: TensorType) -> bool {
+        takes(self, input)
     }
 
     /// Whether the loops of the reference kernel are known for some types, shapes and options.

@@ -102,7 +102,10 @@ pub(super) fn subgraph(
                 .map(|(_, table)| table),
             custom_options: custom_options_of(&entry)?.and_then(|range| file.get(range)),
         };
-        let kernel = row.lower.and_then(|find| lower::kernel(&file_node, find));
+        let first = inputs.first().copied().flatten();
+        let takes = first.is_none_or(|id| catalogue::takes(kind, graph.tensors[id.0].element_type));
+        let lower = row.lower.filter(|_| takes);
+        let kernel = lower.and_then(|find| lower::kernel(&file_node, find));
         let scratch_bytes = (row.scratch)(&file_node).unwrap_or_default();
         let node = &mut graph.operators[number];
         (node.kernel, node.scratch_bytes) = (kernel, scratch_bytes);
