@@ -55,6 +55,7 @@ def sweep(
     cmsis_nn_version: Optional[int] = None,
     formulas: bool = False,
     inputs: int = 5,
+    every_input: bool = False,
     timeout: float = 600.0,
     shard: Tuple[int, int] = (1, 1),
     client: Optional[Any] = None,
@@ -68,6 +69,9 @@ def sweep(
     operator, every other key is an option of :func:`dmo_trace.overlap` with a list of values, and
     all combinations are run. ``shard=(i, n)`` runs every n-th case, starting at the i-th.
 
+    With ``every_input`` an overlap is granted only where it holds on every input, and ``finding`` names
+    where data decide what a kernel loads and stores, which takes longer.
+
     With ``client``, a ``dask.distributed.Client``, the shards of ``chunks`` parts run on its workers,
     each on one thread, and each is a Parquet file in the folder ``out``, written when it is complete.
     The same call goes on where an earlier one ended, and refuses a folder of another sweep, or a worker
@@ -78,7 +82,7 @@ def sweep(
     >>> dmo_trace.sweep(grid, formulas=True).rows["closed_bytes"].tolist()
     [10, 20]
     """
-    options = _options(grid, kernels, cpu, cmsis_nn_version, formulas, inputs, timeout)
+    options = _options(grid, kernels, cpu, cmsis_nn_version, formulas, inputs, every_input, timeout)
     if client is not None:
         from ._cluster import sweep_on
 
@@ -109,6 +113,7 @@ def _options(
     cmsis_nn_version: Optional[int],
     formulas: bool,
     inputs: int,
+    every_input: bool,
     timeout: float,
 ) -> Dict[str, Any]:
     is_path = isinstance(grid, (str, os.PathLike))
@@ -120,6 +125,7 @@ def _options(
         "cmsis_nn_version": cmsis_nn_version,
         "formulas": formulas,
         "inputs": inputs,
+        "every_input": every_input,
         "timeout": timeout,
     }
 

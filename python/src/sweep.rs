@@ -24,6 +24,7 @@ pub struct SweepOptions {
     cmsis_nn_version: Option<u8>,
     formulas: bool,
     inputs: u64,
+    every_input: bool,
     timeout: f64,
     shard: (usize, usize),
     /// As many as the machine has cores, if none are given.
@@ -65,6 +66,7 @@ pub fn sweep<'py>(py: Python<'py>, options: SweepOptions) -> PyResult<Bound<'py,
     let request = SweepRequest {
         inputs: options::inputs(options.inputs)?,
         timeout: options::seconds("timeout", options.timeout)?,
+        every_input: options.every_input,
         threads: options.threads,
     };
     let report = interruptible(py, move || swept(&options, request))?;

@@ -99,6 +99,25 @@ pub fn measure_kernel(
     Bench::new(library, case, contract, limits)?.measure(inputs)
 }
 
+/// [`measure_kernel`] with what data decide, which takes time.
+///
+/// # Errors
+/// When the buffers do not fit, or the kernel faults.
+pub fn measure_following_data(
+    library: &KernelLibrary,
+    case: &Case,
+    contract: &'static Contract,
+    inputs: u64,
+    limits: Limits,
+) -> Result<Measurement, MeasureError> {
+    let bench = Bench::new(library, case, contract, limits)?;
+    let followed = Bench {
+        followed_instructions: u64::MAX,
+        ..bench
+    };
+    followed.measure(inputs)
+}
+
 /// [`measure_kernel`] with the estimated cycles of the first call and what data decide, both of which
 /// take time.
 ///

@@ -20,8 +20,11 @@ use dmo_trace::kernels::{Case, KernelLibrary};
 use dmo_trace::measure::{choose, measure_in_detail};
 use dmo_trace::model::verify::{Runs, Subject, VerifiedLayer, verify, without_overlaps};
 use dmo_trace::model::{Deployment, KernelSource};
+use dmo_trace::study::error::StudyError;
+use dmo_trace::study::kernel_request::KernelRequest;
+use dmo_trace::study::sweep::{Grid, SweepRequest, shard, sweep};
 use libtest_mimic::Failed;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use support::LIMITS;
 use support::tools;
 use support::workshop::{HARD, Workshop, linked};
@@ -31,20 +34,24 @@ fn main() {
     let trials = vec![
         tools::trial("an overlap", &compiler, granted),
         tools::trial("a layout", &compiler, verified),
+        tools::trial("a sweep", &compiler, swept),
     ];
     tools::main(&compiler, trials)
 }
 
 /// The kernel of `tests/vendor/layouts.c`.
 fn kernel(kind: u32) -> KernelLibrary {
-    let workshop = Workshop::new(&HARD);
+    linked(&archive(&Workshop::new(&HARD), kind))
+}
+
+fn archive(workshop: &Workshop, kind: u32) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vendor");
     let macros = [
         format!("-DKIND={kind}"),
         "-fno-tree-loop-distribute-patterns".to_owned(),
     ];
     let object = workshop.compile(&folder.join("layouts.c"), &macros);
-    linked(&workshop.archive("kernel.a", &[object]))
+    workshop.archive("kernel.a", &[object])
 }
 
 /// What following the kernel has found.
@@ -90,6 +97,40 @@ fn granted() -> Result<(), Failed> {
         seen += 1;
     }
     assert_eq!(seen, 6);
+    Ok(())
+}
+
+/// `sweep` says on demand what holds on every input.
+fn swept() -> Result<(), Failed> {
+    let mut seen = 0;
+    for (kind, every_input, overlap, finding) in [
+        (1, true, ELEMENTS, ""),
+        (6, false, ELEMENTS, ""),
+        (6, true, 0, "data decide "),
+    ] {
+        let workshop = Workshop::new(&HARD);
+        let archive = archive(&workshop, kind);
+        let kernels = KernelRequest {
+            kernels: archive.display().to_string(),
+            ..KernelRequest::default()
+        };
+        let text = format!(
+            "[[grid]]\noperator = \"reshape\"\ninput = [\"{ELEMENTS}\"]\ndtype = [\"int8\"]\n"
+        );
+        let grid = Grid::parse(&text, Some(&kernels)).expect("a grid");
+        let request = SweepRequest {
+            every_input,
+            ..SweepRequest::default()
+        };
+        sweep(&shard(&grid, 1, 1), request, |rows| {
+            assert_eq!(rows[0].pair.traced_bytes, Some(overlap), "{rows:?}");
+            assert_eq!(rows[0].finding.is_empty(), finding.is_empty(), "{rows:?}");
+            assert!(rows[0].finding.starts_with(finding), "{rows:?}");
+            seen += rows.len();
+            Ok::<_, StudyError>(())
+        })?;
+    }
+    assert_eq!(seen, 3);
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use dmo_analysis::wording::first_names;
 use dmo_trace::elf::image::Image;
 use dmo_trace::explain::{Explanation, Question, snapshot_program};
 use dmo_trace::mcu::machine::ExecutionPoint;
-use dmo_trace::measure::{Proof, choose, measure_kernel, snapshot_kernel};
+use dmo_trace::measure::{Proof, choose, measure_in_detail, snapshot_kernel};
 use dmo_trace::program::run::RunOptions;
 use dmo_trace::program::semihosting::Host;
 use dmo_trace::program::target::Target;
@@ -223,7 +223,7 @@ fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> 
     let case = arguments.operator.case()?;
     let library = arguments.library.load()?.library;
     let contract = choose(&library, &case, arguments.function.function.as_deref())?;
-    let measured = measure_kernel(&library, &case, contract, arguments.inputs, LIMITS)?;
+    let measured = measure_in_detail(&library, &case, contract, arguments.inputs, LIMITS)?;
     let layer = &measured.layer;
     let buffers = case.operator.buffers()?;
     let shapes = |number: usize| {
@@ -247,6 +247,11 @@ fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> 
     let mut explanations = Vec::new();
     for question in &questions {
         let mut explanation = question.answer(&seen, library.image())?;
+        let mut decisions = measured.decisions.iter().flatten();
+        if let Some(decision) = decisions.next() {
+            let reason = format!("Data decide {decision}.");
+            explanation.why.push(reason);
+        }
         if let Some(proof) = measured.proofs.get(question.pair - 1) {
             refute(&mut explanation, proof);
         }

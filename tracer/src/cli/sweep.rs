@@ -28,6 +28,10 @@ pub struct Arguments {
     /// Number of different inputs to run each kernel on
     #[arg(long, value_name = "N", default_value_t = INPUTS, value_parser = clap::value_parser!(u64).range(1..=1000))]
     inputs: u64,
+    /// Show that each overlap holds on every input, not only on those that are run, or name in
+    /// `finding` where data decide what a kernel loads and stores; takes longer
+    #[arg(long, conflicts_with = "formulas")]
+    every_input: bool,
     /// Give up if a case takes more than this: the operator's loops, or one run of a kernel
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(LIMITS.timeout))]
     timeout: Seconds,
@@ -81,7 +85,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
             grid.entries.len()
         ));
     }
-    let key = Key::of(&grid, arguments.library.cmsis_nn_version, arguments.inputs);
+    let version = arguments.library.cmsis_nn_version;
+    let key = Key::of(&grid, version, arguments.inputs, arguments.every_input);
     let mut table = Table::open(&arguments.out, &entries, &key)
         .with_context(|| arguments.out.display().to_string())?;
     let done = table.done;
@@ -92,6 +97,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
     let request = SweepRequest {
         inputs: arguments.inputs,
         timeout: arguments.timeout.0,
+        every_input: arguments.every_input,
         threads: None,
     };
     sweep(&entries[done..], request, |rows| {

@@ -8,7 +8,7 @@ pub use grid::{Entry, Grid};
 use super::compare::{LIMITS, Pair, compare};
 use super::error::{About, StudyError};
 use crate::mcu::machine::Limits;
-use crate::measure::{Measurement, measure_kernel};
+use crate::measure::{Measurement, measure_following_data, measure_kernel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,6 +44,9 @@ pub struct SweepRequest {
     pub inputs: u64,
     /// What a case may take: the operator's loops, or one run of a kernel.
     pub timeout: Duration,
+    /// What data decide in each kernel is found, which takes longer: what is granted then holds on every
+    /// input.
+    pub every_input: bool,
     /// On how many threads; `None`: as many as the machine has cores.
     pub threads: Option<NonZeroUsize>,
 }
@@ -53,6 +56,7 @@ impl Default for SweepRequest {
         Self {
             inputs: super::compare::INPUTS,
             timeout: LIMITS.timeout,
+            every_input: false,
             threads: None,
         }
     }
@@ -87,7 +91,12 @@ fn rows(entry: &Entry, request: SweepRequest) -> Result<Vec<Row>, StudyError> {
     } = request;
     let measured = entry.kernel.as_ref().map(|(library, kernel)| {
         let limits = Limits { timeout, ..LIMITS };
-        measure_kernel(&library.library, &entry.case, kernel, inputs, limits)
+        let measure = if request.every_input {
+            measure_following_data
+        } else {
+            measure_kernel
+        };
+        measure(&library.library, &entry.case, kernel, inputs, limits)
     });
     let (measured, failure) = match measured {
         Some(Ok(measured)) => (Some(measured), None),
@@ -95,6 +104,8 @@ fn rows(entry: &Entry, request: SweepRequest) -> Result<Vec<Row>, StudyError> {
         Some(Err(error)) => (None, error.to_string().lines().next().map(str::to_owned)),
         None => (None, None),
     };
+    let decisions = measured.as_ref().and_then(|it| it.decisions.as_ref());
+    let decided = decisions.and_then(|it| Some(format!("data decide {}", it.first()?)));
     let compared = compare(&entry.case.operator, measured.as_ref(), timeout).about(&entry.line)?;
     Ok(compared
         .into_iter()
@@ -111,9 +122,10 @@ fn rows(entry: &Entry, request: SweepRequest) -> Result<Vec<Row>, StudyError> {
             instructions: measured
                 .as_ref()
                 .map(|measured| measured.layer.instructions()),
-            finding: failure
-                .clone()
-                .unwrap_or_else(|| compared.findings.join("; ")),
+            finding: match failure.as_ref().or(decided.as_ref()) {
+                Some(reason) => reason.clone(),
+                None => compared.findings.join("; "),
+            },
         })
         .collect())
 }

@@ -6,6 +6,10 @@ use dmo_analysis::wording::{counted, first_lines};
 /// At most this many instructions are named.
 const MOST_NAMED: usize = 3;
 
+/// What is said of a measurement in which data were not followed.
+pub const UNKNOWN: &str =
+    "O_s is what the inputs tried allow: this engine cannot tell whether it holds on every input";
+
 /// What is known of all inputs, in a sentence without its full stop; `every_outcome` where O_s holds
 /// whichever conditional loads and stores are made.
 pub fn sentence(decisions: &[DataDecision], every_outcome: bool) -> String {

@@ -114,6 +114,10 @@ fn sentences(model: &ComparedModel, unit: Unit) -> Vec<String> {
         .layers
         .iter()
         .flat_map(|it| it.figures.iter().flatten());
+    sentences.push(
+        "O_s is what the inputs tried allow; `dmo-trace overlap` says whether it holds on every input."
+            .to_owned(),
+    );
     if figures.any(|it| it.stands_in) {
         sentences.push(format!(
             "{STANDS_IN} a reference kernel, since TensorFlow Lite Micro calls no function of the library for it."

@@ -238,6 +238,9 @@ impl Report for OverlapReport {
                 text += &format!("  {line}\n");
             }
         }
+        if self.kernel.is_some() && self.data_decisions.is_none() {
+            text += &format!("{}\n", independence::UNKNOWN);
+        }
         if let Some(contract) = &self.vendor_contract {
             text += &contract.text();
         }

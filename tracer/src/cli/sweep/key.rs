@@ -20,6 +20,9 @@ pub struct Key {
     version: String,
     /// `None` if only the formulas are evaluated.
     inputs: Option<u64>,
+    /// Overlaps that do not hold on every input are not granted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    every_input: bool,
     kernels: Vec<Kernels>,
 }
 
@@ -42,8 +45,8 @@ const MAX_BYTES: u64 = 16 << 20;
 const HINT: &str = "\n  hint: another --out, or delete the table";
 
 impl Key {
-    /// The key of a grid whose kernels run on this many inputs.
-    pub fn of(grid: &Grid, cmsis_nn_version: Option<u8>, inputs: u64) -> Self {
+    /// The key of a grid whose kernels run on this many inputs, and are followed on every one.
+    pub fn of(grid: &Grid, cmsis_nn_version: Option<u8>, inputs: u64, every_input: bool) -> Self {
         let kernels = |library: &NamedKernels| Kernels {
             name: library.name.clone(),
             cpu: library.library.cpu().name.to_owned(),
@@ -61,6 +64,7 @@ impl Key {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             inputs: (!kernels.is_empty()).then_some(inputs),
+            every_input,
             kernels,
         }
     }
