@@ -22,6 +22,7 @@ use crate::mcu::machine::{
 use crate::mcu::memory::{MemoryError, MemoryMap, MemoryOptions, PAGE_BYTES};
 use crate::program::data_decision::{DataDecision, decisions};
 use crate::program::fault::Fault;
+use crate::program::semihosting;
 use crate::program::target::Target;
 use dmo_analysis::trace::{Address, Location};
 use dmo_analysis::wording::grouped;
@@ -429,6 +430,9 @@ impl<'a> Caller<'a> {
                     Some(register) => Err(CallError::Settings { register }),
                 }
             }
+            Pause::SoftwareBreakpoint(semihosting::BREAKPOINT) => {
+                Err(self.fault(FaultCause::HostCall))
+            }
             Pause::SoftwareBreakpoint(number) => Err(self.fault(FaultCause::Breakpoint { number })),
             Pause::Sleep(at) => Err(no_return(format!("asleep at {at}"))),
             Pause::Loop(at) => Err(no_return(format!("endless loop at {at}"))),
@@ -489,12 +493,8 @@ impl<'a> Caller<'a> {
     }
 
     fn fault(&self, cause: FaultCause) -> CallError {
-        CallError::Fault(Box::new(Fault::new(
-            &self.library.target,
-            &self.machine,
-            cause,
-            None,
-        )))
+        let fault = Fault::new(&self.library.target, &self.machine, cause, None);
+        CallError::Fault(Box::new(fault.in_call()))
     }
 }
 

@@ -60,6 +60,12 @@ plus_four:
     add.w r0, r0, #1
     add.w r0, r0, #1
     bx lr
+    .global asks
+    .type asks, %function
+    .thumb_func
+asks:
+    bkpt 0xab
+    bx lr
 ";
 
 fn after_a_fault() -> Result<(), Failed> {
@@ -85,9 +91,14 @@ fn after_a_fault() -> Result<(), Failed> {
         for _ in 0..3 {
             let error = call("loads", [1, 0, NOWHERE]).expect_err("a fault");
             assert!(error.to_string().contains("ldrd"), "{engine:?}: {error}");
+            // There is no program whose memory an option could change.
+            assert!(!error.to_string().contains("--"), "{engine:?}: {error}");
             assert_eq!(call("plus_four", [10, 0, 0])?, 14, "{engine:?}");
             assert_eq!(call("loads", [1, 0, buffer.0])?, 0, "{engine:?}");
         }
+        let error = call("asks", [0; 3]).expect_err("a call of the host");
+        let is_named = error.to_string().contains("has no host");
+        assert!(is_named, "{engine:?}: {error}");
     }
     Ok(())
 }

@@ -73,3 +73,30 @@ fn what_data_decide_is_found_without_trying() {
         assert!(decisions.iter().all(branches), "{decisions:?}");
     }
 }
+
+/// A layer that asks the host for the time: nothing is said of it, while of the next one is.
+#[test]
+fn nothing_is_said_of_what_the_host_answers() {
+    const CLOCK: u32 = 0x10;
+    for asks in [true, false] {
+        let (input, output) = (RAM + 0x100, RAM + 0x200);
+        let buffers = [
+            Buffer::new("in", INPUT, input, 4),
+            Buffer::new("out", OUTPUT, output, 4),
+        ];
+        let mut program = Firmware::new();
+        program.begin("first", &buffers);
+        if asks {
+            program.set(0, CLOCK).set(1, 0).code(&[0xbeab]);
+        }
+        // ldr r2, [r4]; str r2, [r5]
+        let copies = [0x6822, 0x602a];
+        program.set(4, input).set(5, output).code(&copies).end();
+        program.begin("second", &buffers);
+        program.set(4, input).set(5, output).code(&copies).end();
+        program.exit(0);
+        let found = follow_data(&program.target(), LIMITS).expect("a run");
+        let first = if asks { None } else { Some(Vec::new()) };
+        assert_eq!(found, [first, Some(Vec::new())]);
+    }
+}

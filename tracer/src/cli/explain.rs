@@ -249,8 +249,10 @@ fn kernel_report(arguments: &OverlapArguments) -> anyhow::Result<ExplainReport> 
         let mut explanation = question.answer(&seen, library.image())?;
         let mut decisions = measured.decisions.iter().flatten();
         if let Some(decision) = decisions.next() {
-            let reason = format!("Data decide {decision}.");
-            explanation.why.push(reason);
+            explanation.why.push(format!(
+                "On another input it may load or store other bytes: {}.",
+                decision.clause()
+            ));
         }
         if let Some(proof) = measured.proofs.get(question.pair - 1) {
             refute(&mut explanation, proof);

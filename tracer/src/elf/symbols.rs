@@ -227,6 +227,8 @@ fn demangled(name: &str) -> Option<String> {
     let mut text = Bounded::default();
     match rustc_demangle::try_demangle(name) {
         Ok(name) => write!(text, "{name:#}").ok()?,
+        // A name of C may be that of a type: `f` is float.
+        Err(_) if !name.starts_with("_Z") => return None,
         Err(_) => cpp_demangle::Symbol::new(name)
             .ok()?
             .structured_demangle(&mut text, &cpp_demangle::DemangleOptions::new())
@@ -337,6 +339,8 @@ mod tests {
                 Some("core::fmt::write"),
             ),
             ("arm_convolve_s8", None),
+            ("f", None),
+            ("i", None),
         ];
         for (name, expected) in cases {
             assert_eq!(demangled(name).as_deref(), expected, "{name}");

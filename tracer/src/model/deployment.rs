@@ -99,6 +99,10 @@ pub enum DeployError {
 pub enum Reason {
     #[error("its loops are not known, so that no kernel can be called for it")]
     Unknown,
+    #[error(
+        "its loops are not known with these types, shapes and options, so that no kernel can be called for it"
+    )]
+    NotThisWay,
     #[error("it runs a subgraph that is run from several places, which is one block of the plan")]
     Shared,
     #[error("a tensor has elements of type {given}, which no kernel takes")]
@@ -119,6 +123,17 @@ pub enum Reason {
     Measure(#[from] MeasureError),
     #[error(transparent)]
     Transform(#[from] TransformError),
+}
+
+impl Reason {
+    /// Of an operator without loops in its graph.
+    fn without_loops(kind: &Kind) -> Self {
+        if kind.has_known_loops() {
+            Self::NotThisWay
+        } else {
+            Self::Unknown
+        }
+    }
 }
 
 impl<'a> Deployment<'a> {

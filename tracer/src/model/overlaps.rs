@@ -255,7 +255,7 @@ impl KernelOverlaps {
         let pairs = pairs.map(|(pair, proof)| {
             let mut refusals: Vec<String> = pair.refusals.iter().map(ToString::to_string).collect();
             if let (Some(decision), [Refusal::DataDependent]) = (decided, &pair.refusals[..]) {
-                refusals = vec![format!("data decide {decision}")];
+                refusals = vec![decision.clause()];
             }
             if !proof.equal_at_overlap {
                 refusals.push("execution in overlapped buffers gives another output".to_owned());

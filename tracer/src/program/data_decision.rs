@@ -34,8 +34,19 @@ pub enum Decides {
     Setting,
     /// Which instruction it is.
     Code,
-    /// What a later call finds in a variable.
+    /// What a later call finds in a variable, which may be the same for all data.
     Variable,
+}
+
+impl DataDecision {
+    /// What is wrong with that, as a clause without its full stop.
+    pub fn clause(&self) -> String {
+        match self.decides {
+            // Also if what it stores is the same for all data: the next call goes on from it.
+            Decides::Variable => format!("a later call may find {self}"),
+            _ => format!("data decide {self}"),
+        }
+    }
 }
 
 impl fmt::Display for DataDecision {
@@ -66,7 +77,7 @@ impl fmt::Display for Decides {
             Self::Branch => "where it branches",
             Self::Setting => "how the core works",
             Self::Code => "which instruction it is",
-            Self::Variable => "what a later call finds in a variable,",
+            Self::Variable => "what is stored to a variable",
         })
     }
 }

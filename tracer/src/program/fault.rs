@@ -31,6 +31,8 @@ pub struct Fault {
     pub aliased: Option<(Address, u32)>,
     /// Where the function was called from, by the link register.
     pub return_to: Option<String>,
+    /// A function was called by itself: options for a program's memory are of no use.
+    pub in_call: bool,
 }
 
 impl Fault {
@@ -68,6 +70,7 @@ impl Fault {
                 .symbols
                 .function_at(registers[14] & !1)
                 .map(|(symbol, offset)| format!("{}+{offset:#x}", symbol.name)),
+            in_call: false,
             cause,
         }
     }
@@ -82,6 +85,25 @@ impl Fault {
             line += &format!(", called from {caller}");
         }
         line
+    }
+
+    /// The same of a function that was called by itself.
+    #[must_use]
+    pub fn in_call(self) -> Self {
+        Self {
+            in_call: true,
+            ..self
+        }
+    }
+
+    /// Which option moves the limit that a program has come to.
+    fn limit_hint(&self) -> Option<&'static str> {
+        match self.cause {
+            _ if self.in_call => None,
+            FaultCause::InstructionLimit { .. } => Some("--max-instructions"),
+            FaultCause::Timeout { .. } => Some("--timeout"),
+            _ => None,
+        }
     }
 
     /// Why a program may have come to a limit, where it is known which layers it has.
@@ -119,10 +141,10 @@ impl Fault {
                 kind: AccessKind::Store,
                 mapped: true,
                 ..
-            } => Some(
+            } if !self.in_call => Some(
                 "by the program's segments this is flash: --ram START:SIZE if it is RAM".to_owned(),
             ),
-            FaultCause::Access { .. } | FaultCause::Fetch { .. } => Some(
+            FaultCause::Access { .. } | FaultCause::Fetch { .. } if !self.in_call => Some(
                 "--ram START:SIZE adds memory, --device START:SIZE a peripheral's registers"
                     .to_owned(),
             ),
@@ -136,6 +158,9 @@ impl std::error::Error for Fault {}
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.cause)?;
+        if let Some(hint) = self.limit_hint() {
+            writeln!(f, "  hint: {hint}")?;
+        }
         write!(f, "  at       {}", self.pc)?;
         if let Some(function) = &self.location.function {
             write!(f, " in {function}")?;

@@ -444,7 +444,8 @@ fn library_name(source: &Source, request: &BuildRequest) -> Result<String, Build
 fn ensure_buildable(source: &Source, request: &BuildRequest) -> Result<(), BuildError> {
     let subgraphs = source.model.graphs.len();
     if source.linked().is_some() {
-        return Err(BuildError::Subgraphs { subgraphs });
+        let model = source.name.clone();
+        return Err(BuildError::Subgraphs { model, subgraphs });
     }
     let kernels = &request.kernels;
     let mut names = std::iter::once(&kernels.kernels).chain(&kernels.further);

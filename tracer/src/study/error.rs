@@ -123,10 +123,10 @@ pub enum BuildError {
     #[error("{model} takes whole windows, and there is nothing to compare; please report this")]
     NotStreamed { model: String },
     #[error(
-        "it has {subgraphs} subgraphs; generated code computes one, and knows further ones only where \
-         CALL_ONCE runs them to initialise variables; hint: convert one signature by itself"
+        "{model} has {subgraphs} subgraphs: generated code computes one, and knows further ones only where \
+         CALL_ONCE runs them to initialise variables\n  hint: a model for each signature, without IF and WHILE"
     )]
-    Subgraphs { subgraphs: usize },
+    Subgraphs { model: String, subgraphs: usize },
     #[error("{}; no C code was written\n  hint: {hint}", .operators.join("\n  "))]
     NotExecuted {
         operators: Vec<String>,

@@ -105,7 +105,7 @@ fn rows(entry: &Entry, request: SweepRequest) -> Result<Vec<Row>, StudyError> {
         None => (None, None),
     };
     let decisions = measured.as_ref().and_then(|it| it.decisions.as_ref());
-    let decided = decisions.and_then(|it| Some(format!("data decide {}", it.first()?)));
+    let decided = decisions.and_then(|it| Some(it.first()?.clause()));
     let compared = compare(&entry.case.operator, measured.as_ref(), timeout).about(&entry.line)?;
     Ok(compared
         .into_iter()

@@ -385,8 +385,9 @@ impl RunReport<'_> {
         let decided = layers.filter_map(|(index, layer)| {
             let decided = self.decisions_of(index)?.first()?;
             Some(format!(
-                "layer {index} '{}': data decide {decided}",
-                plain(&layer.name)
+                "layer {index} '{}': {}",
+                plain(&layer.name),
+                decided.clause()
             ))
         });
         let never = all.iter().flatten().filter(|it| it.is_empty()).count();

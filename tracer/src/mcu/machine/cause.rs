@@ -35,6 +35,8 @@ pub enum FaultCause {
     SupervisorCall,
     #[error("breakpoint instruction {number}, which is not a semihosting call")]
     Breakpoint { number: u8 },
+    #[error("semihosting call: a kernel that is called by itself has no host")]
+    HostCall,
     #[error("jump to the even address {address}: Thumb code has odd ones")]
     NotThumb { address: Address },
     #[error("floating-point or coprocessor instruction, which this CPU does not have")]
@@ -57,9 +59,9 @@ pub enum FaultCause {
     ExceptionRequested { exception: Exception },
     #[error("the program asks for a system reset (AIRCR)")]
     Reset,
-    #[error("limit of {limit} executed instructions reached\n  hint: --max-instructions")]
+    #[error("limit of {limit} executed instructions reached")]
     InstructionLimit { limit: u64 },
-    #[error("time limit of {} s reached\n  hint: --timeout", .limit.as_secs_f64())]
+    #[error("time limit of {} s reached", .limit.as_secs_f64())]
     Timeout { limit: Duration },
     #[error("self-check: {0}")]
     SelfCheck(CheckError),

@@ -8,7 +8,8 @@ use dmo_analysis::trace::ElementType;
 
 /// The operator as kernels know it.
 pub(super) fn case(graph: &Graph, node: &Node) -> Result<Case, Reason> {
-    let kernel = node.kernel.as_ref().ok_or(Reason::Unknown)?;
+    let kernel = node.kernel.as_ref();
+    let kernel = kernel.ok_or_else(|| Reason::without_loops(&node.kind))?;
     let type_of = |ids: &[TensorId]| {
         let given = ids.first().ok_or(Reason::Unknown)?;
         let given = graph.tensor(*given).element_type;

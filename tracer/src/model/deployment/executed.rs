@@ -29,7 +29,8 @@ impl<'g> Executed<'g> {
     ) -> Result<Self, Reason> {
         let node = &graph.operators[operator.0];
         let given = case(graph, node)?;
-        let loops = node.kernel.as_ref().ok_or(Reason::Unknown)?;
+        let loops = node.kernel.as_ref();
+        let loops = loops.ok_or_else(|| Reason::without_loops(&node.kind))?;
         let output = loops.outputs.first().ok_or(Reason::Unknown)?;
         let axes = graph.tensor(*output).shape.len();
         let (source, (contract, case, scratch)) =

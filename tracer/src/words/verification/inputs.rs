@@ -2,7 +2,6 @@
 
 use crate::model::verify::{Verification, VerifiedLayer};
 use crate::program::data_decision::DataDecision;
-use crate::words::independence;
 use dmo_analysis::graph::{Graph, OperatorId};
 use dmo_analysis::wording::{counted, first_lines};
 use schemars::JsonSchema;
@@ -97,14 +96,14 @@ impl EveryInput {
     /// The operators of which it is not known, a line each; of many the first few.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |it: &Dependent| {
-            let decisions = independence::lines(&it.decisions);
+            let first = it.decisions.first().map(DataDecision::clause);
             let further = it.decisions.len().saturating_sub(1);
             let further = match further {
                 0 => String::new(),
                 more => format!(", and at {}", counted(more as u64, "other", "others")),
             };
-            let what = match decisions.first() {
-                Some(decision) => format!("data decide {decision}{further}"),
+            let what = match first {
+                Some(decision) => format!("{decision}{further}"),
                 None => "it loads or stores other bytes in this layout than with its buffers apart"
                     .to_owned(),
             };
