@@ -101,7 +101,7 @@ def _open(folder: pathlib.Path, options: Dict[str, Any], known: Dict[str, Any], 
     if count < 1:
         raise _native.DmoTraceError(f"chunks {count}: expected at least 1")
     key = {
-        "schema": "dmo-trace/sweep-folder/2",
+        "schema": "dmo-trace/sweep-folder/3",
         "version": known["version"],
         "grid_sha256": hashlib.sha256(options["text"].encode()).hexdigest(),
         "cases": cases,
@@ -109,6 +109,7 @@ def _open(folder: pathlib.Path, options: Dict[str, Any], known: Dict[str, Any], 
         "cmsis_nn_version": options["cmsis_nn_version"],
         "formulas": options["formulas"],
         "inputs": options["inputs"],
+        "every_input": options["every_input"],
         "chunks": count,
     }
     if given is None:

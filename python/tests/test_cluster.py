@@ -85,7 +85,7 @@ def test_a_folder_of_something_else_is_not_touched(client, tmp_path):
 
 
 def test_a_worker_with_other_kernels_is_refused(client):
-    options = _options(GRID, "reference", None, None, False, 2, 60.0)
+    options = _options(GRID, "reference", None, None, False, 2, False, 60.0)
     known = _cluster._known(options)
     assert len(client.submit(_cluster._chunk, options, known, (1, 16), pure=False).result()) == 1
     [kernels] = known["kernels"]
