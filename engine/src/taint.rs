@@ -13,7 +13,7 @@
 //! at known addresses: read-only memory is loaded, the program's own is loaded and stored to.
 //!
 //! Nor does an address do harm that data decide where all that may be loaded there is such memory: a table
-//! of constants. For that, [`ranges`] bounds what registers hold.
+//! of constants. For that, `ranges.rs` bounds what registers hold.
 //!
 //! The technique is that of tools which hold cryptographic code against timing, such as ctgrind
 //! (A. Langley, 2010).
