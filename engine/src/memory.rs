@@ -13,9 +13,9 @@ mod page_table;
 mod watch;
 
 pub use event::{Condition, Event, Moment};
-pub(crate) use event::{EVENT_BYTES, event_form};
+pub(crate) use event::{EVENT_BYTES, TIME_BITS, event_form};
 pub use event_list::EventList;
-pub(crate) use host::{BYTES, STORES};
+pub(crate) use host::{BYTES, GIVEN, STORES};
 pub(crate) use page_table::PageTable;
 pub use watch::Watch;
 

@@ -19,10 +19,10 @@ mod unit;
 use crate::core::Core;
 use crate::features::Features;
 use crate::interpreter;
-use crate::memory::Memory;
+use crate::memory::{Memory, TIME_BITS};
 use crate::operation::Operation;
 use crate::timing::{Counter, Flash};
-use context::{Context, Exit};
+use context::{Context, Exit, PLACE};
 use cycles::Counted;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -301,19 +301,25 @@ impl Translator {
             };
         };
         let events = memory.event_places();
-        let mut context = Context {
+        let context = Context {
             core,
             event: events.start,
             events_end: events.end,
-            until: limits.until,
+            until: limits.until.min(u64::MAX >> TIME_BITS) << TIME_BITS,
             previous: cycles::NOTHING,
             flash: flash.map_or(std::ptr::null_mut(), std::ptr::from_mut),
-            memory: memory.host_memory(),
         };
-        // SAFETY: the code accesses what `context` points to, and the tables and the bytes of
-        // `memory`. All of it is borrowed here.
+        let host_memory = memory.host_memory();
+        // SAFETY: before the host's memory for that of the guest is a page for the context. The code
+        // accesses what the context points to, and the tables and the bytes of `memory`. All of it is
+        // borrowed here.
         #[expect(unsafe_code, reason = "the call of translated code")]
-        let exit = unsafe { (unit.code)(&raw mut context, entry.index) };
+        let (exit, context) = unsafe {
+            let place = host_memory.offset(PLACE as isize).cast::<Context>();
+            place.write(context);
+            let exit = (unit.code)(host_memory, entry.index);
+            (exit, place.read())
+        };
         memory.set_next_event(context.event);
         let after = match exit {
             exit if exit == Exit::Branch as u32 => After::Anything,

@@ -5,7 +5,7 @@ use crate::profile::lifetime::{ByteLife, Lifetimes, RecentPage};
 use crate::profile::overlap::{
     ComparisonBudget, SafeDisplacements, Sweep, is_safe, overlap_bytes, safe_displacements,
 };
-use crate::profile::pattern::Pattern;
+use crate::profile::pattern::PatternHasher;
 use crate::trace::{Address, Event, EventRun, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::ops::Range;
 
@@ -38,6 +38,7 @@ struct Current {
     /// tensor of the layer.
     produced_over: Vec<bool>,
     profile: LayerProfile,
+    pattern: PatternHasher,
     sweeps: Vec<Sweep>,
 }
 
@@ -333,6 +334,7 @@ impl<O: Observer> TraceSink for Profiler<O> {
             span: layer.span,
             produced_over: produced_over(layer),
             sweeps: vec![Sweep::default(); pairs.len()],
+            pattern: PatternHasher::default(),
             profile: LayerProfile {
                 name: layer.name.clone(),
                 operator: layer.operator.clone(),
@@ -340,7 +342,7 @@ impl<O: Observer> TraceSink for Profiler<O> {
                 end: time,
                 tensors: layer.tensors.iter().cloned().map(untouched).collect(),
                 pairs,
-                pattern: Pattern::default(),
+                pattern: PatternHasher::default().pattern(),
                 data_dependent: None,
             },
         });
@@ -348,9 +350,7 @@ impl<O: Observer> TraceSink for Profiler<O> {
 
     fn events(&mut self, events: &[Event]) {
         if let Some(current) = &mut self.current {
-            for event in events {
-                current.profile.pattern.extend(event);
-            }
+            current.pattern.extend(events);
         }
         for run in EventRun::of(events) {
             match run {
@@ -369,6 +369,7 @@ impl<O: Observer> TraceSink for Profiler<O> {
         }
         let profile = &mut current.profile;
         profile.end = time;
+        profile.pattern = current.pattern.pattern();
         for tensor in &mut profile.tensors {
             for life in self.lifetimes.tensor(&tensor.tensor) {
                 tensor.never_loaded_bytes += u64::from(life.last_use <= profile.begin);

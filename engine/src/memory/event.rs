@@ -22,6 +22,8 @@ pub struct Event {
     address: u32,
 }
 
+/// The time of an event is above so many bits.
+pub(crate) const TIME_BITS: u32 = 8;
 /// The bit of accesses that a condition decides on.
 const CONDITIONAL: u64 = 0x80;
 /// The bit of those that are not made, because the condition fails.
@@ -43,8 +45,8 @@ pub enum Condition {
 pub(crate) const EVENT_BYTES: i64 = size_of::<Event>() as i64;
 
 /// The lowest byte of an event.
-pub(crate) fn event_form(kind: AccessKind, size_bytes: u32) -> u32 {
-    size_bytes << 1 | u32::from(kind == AccessKind::Store)
+pub(crate) fn event_form(kind: AccessKind, size_bytes: u32) -> u8 {
+    (size_bytes as u8) << 1 | u8::from(kind == AccessKind::Store)
 }
 
 impl Event {
@@ -52,7 +54,7 @@ impl Event {
     #[inline]
     pub fn new(kind: AccessKind, moment: Moment, address: u32, size_bytes: u32) -> Self {
         Self {
-            time_and_form: moment.time << 8 | u64::from(event_form(kind, size_bytes)),
+            time_and_form: moment.time << TIME_BITS | u64::from(event_form(kind, size_bytes)),
             pc: moment.pc,
             address,
         }
@@ -87,7 +89,7 @@ impl Event {
     /// When, in executed instructions, its own included.
     #[inline]
     pub fn time(&self) -> u64 {
-        self.time_and_form >> 8
+        self.time_and_form >> TIME_BITS
     }
 
     /// Load or store.

@@ -2,7 +2,7 @@
 //! decide.
 
 use super::Last;
-use super::context::{Context, Exit};
+use super::context::{Context, Exit, PLACE};
 use super::emit::Emitter;
 use super::unit::{Instruction, Unit};
 use crate::core::Core;
@@ -287,11 +287,7 @@ impl Emitter<'_, '_> {
     /// Where the unit is left.
     pub(super) fn store_cycles(&mut self, halves: Value, previous: Value) {
         self.store_core(halves, offset_of!(Core, cycles.halves));
-        let place = offset_of!(Context, previous) as i32;
-        let flags = MemFlags::trusted();
-        self.builder
-            .ins()
-            .store(flags, previous, self.context, place);
+        self.store_context(previous, offset_of!(Context, previous));
     }
 
     /// Adds to the count.
@@ -422,7 +418,8 @@ impl Emitter<'_, '_> {
 
     fn call_flash(&mut self, function: Helper, what: Value) {
         let function = self.builder.ins().iconst(I64, function as usize as i64);
-        let arguments = [self.context, what];
+        let context = self.builder.ins().iadd_imm(self.memory, i64::from(PLACE));
+        let arguments = [context, what];
         self.builder
             .ins()
             .call_indirect(self.helper, function, &arguments);

@@ -1,7 +1,7 @@
 //! Emits a unit: its frame, and what all instructions need.
 
 use super::compute_address;
-use super::context::{Context, Exit};
+use super::context::{Context, Exit, PLACE};
 use super::cycles::{self, Counted, Counting, Pending};
 use super::flags::Flags;
 use super::unit::{Block, Instruction, Unit};
@@ -24,7 +24,8 @@ pub(super) struct State {
     pub(super) compared: [Variable; 2],
     /// The lowest value of r13.
     lowest_sp: Variable,
-    /// Executed instructions where the block begins.
+    /// Executed instructions where the block begins, as events have them: shifted by
+    /// [`TIME_BITS`].
     time: Variable,
     /// Where the next access is recorded.
     event: Variable,
@@ -37,7 +38,7 @@ pub(super) struct State {
 pub(super) struct Emitter<'a, 'b> {
     pub(super) builder: &'b mut FunctionBuilder<'a>,
     pub(super) features: &'b Features,
-    /// Where the memory is: the tables, then the guest's bytes.
+    /// Where the memory is: the context, then, from here on, the tables and the guest's bytes.
     pub(super) memory: Value,
     pub(super) flags: Flags,
     /// The instruction that is emitted.
@@ -45,7 +46,6 @@ pub(super) struct Emitter<'a, 'b> {
     /// Instructions of the block before it.
     before: i64,
     pub(super) state: State,
-    pub(super) context: Value,
     pub(super) core: Value,
     blocks: BTreeMap<u32, ir::Block>,
     exit: ir::Block,
@@ -57,6 +57,8 @@ pub(super) struct Emitter<'a, 'b> {
 }
 
 const TRUSTED: MemFlags = MemFlags::trusted();
+/// By how much times are shifted.
+const TIME_BITS: i64 = crate::memory::TIME_BITS as i64;
 
 impl<'a, 'b> Emitter<'a, 'b> {
     /// Emits all of a unit, which has to live as long as its code.
@@ -70,7 +72,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let first = builder.create_block();
         builder.append_block_params_for_function_params(first);
         builder.switch_to_block(first);
-        let (context, entry) = (
+        let (memory, entry) = (
             builder.block_params(first)[0],
             builder.block_params(first)[1],
         );
@@ -96,12 +98,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
         let Some(start) = unit.blocks.values().next() else {
             return;
         };
-        let mut given = |offset: usize| {
-            let offset = offset as i32;
-            builder.ins().load(I64, TRUSTED, context, offset)
-        };
-        let core = given(offset_of!(Context, core));
-        let memory = given(offset_of!(Context, memory));
+        let core = PLACE + offset_of!(Context, core) as i32;
+        let core = builder.ins().load(I64, TRUSTED, memory, core);
         let mut emitter = Self {
             builder,
             features,
@@ -110,7 +108,6 @@ impl<'a, 'b> Emitter<'a, 'b> {
             current: start.instructions[0],
             before: 0,
             state,
-            context,
             core,
             blocks,
             exit,
@@ -167,6 +164,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             self.builder.def_var(self.state.lowest_sp, lowest_sp);
         }
         let time = self.load_core(I64, offset_of!(Core, time));
+        let time = self.builder.ins().ishl_imm(time, TIME_BITS);
         self.builder.def_var(self.state.time, time);
         let event = self.load_context(offset_of!(Context, event));
         self.builder.def_var(self.state.event, event);
@@ -304,7 +302,10 @@ impl<'a, 'b> Emitter<'a, 'b> {
     fn check_limits(&mut self, instructions: u64) {
         let time = self.builder.use_var(self.state.time);
         let until = self.load_context(offset_of!(Context, until));
-        let end = self.builder.ins().iadd_imm(time, instructions as i64);
+        let end = self
+            .builder
+            .ins()
+            .iadd_imm(time, (instructions as i64) << TIME_BITS);
         let late = self
             .builder
             .ins()
@@ -366,7 +367,10 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     fn leave(&mut self, pc: Value, it: u8, exit: Exit, pending: Pending) {
         let time = self.builder.use_var(self.state.time);
-        let time = self.builder.ins().iadd_imm(time, pending.instructions);
+        let time = self
+            .builder
+            .ins()
+            .iadd_imm(time, pending.instructions << TIME_BITS);
         let it = self.constant(it.into());
         let exit = self.constant(exit as u32);
         let mut arguments = vec![pc, it, exit, time];
@@ -416,7 +420,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
 
     /// The time goes on by the instructions of the block, this one included.
     fn finish_block(&mut self) {
-        let time = self.time();
+        let time = self.time_with(0);
         self.builder.def_var(self.state.time, time);
     }
 
@@ -491,6 +495,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             let lowest_sp = self.builder.use_var(self.state.lowest_sp);
             self.store_core(lowest_sp, offset_of!(Core, lowest_sp));
         }
+        let time = self.builder.ins().ushr_imm(time, TIME_BITS);
         for (value, offset) in [
             (pc, offset_of!(Core, r) + 60),
             (it, offset_of!(Core, it)),
@@ -499,10 +504,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
             self.store_core(value, offset);
         }
         let event = self.builder.use_var(self.state.event);
-        let place = offset_of!(Context, event) as i32;
-        self.builder
-            .ins()
-            .store(TRUSTED, event, self.context, place);
+        self.store_context(event, offset_of!(Context, event));
         self.builder.ins().return_(&[exit]);
     }
 
@@ -519,9 +521,13 @@ impl<'a, 'b> Emitter<'a, 'b> {
     }
 
     pub(super) fn load_context(&mut self, offset: usize) -> Value {
-        self.builder
-            .ins()
-            .load(I64, TRUSTED, self.context, offset as i32)
+        let place = PLACE + offset as i32;
+        self.builder.ins().load(I64, TRUSTED, self.memory, place)
+    }
+
+    pub(super) fn store_context(&mut self, value: Value, offset: usize) {
+        let place = PLACE + offset as i32;
+        self.builder.ins().store(TRUSTED, value, self.memory, place);
     }
 
     /// The limit of the stack in use.
@@ -574,10 +580,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// When this instruction executes, its own execution included.
-    pub(super) fn time(&mut self) -> Value {
+    /// When this instruction executes, its own execution included, and below it the lowest byte of an
+    /// event.
+    pub(super) fn time_with(&mut self, lowest: u8) -> Value {
         let time = self.builder.use_var(self.state.time);
-        self.builder.ins().iadd_imm(time, self.before + 1)
+        let more = (self.before + 1) << TIME_BITS | i64::from(lowest);
+        self.builder.ins().iadd_imm(time, more)
     }
 
     pub(super) fn event(&mut self) -> Value {

@@ -373,7 +373,6 @@ impl Emitter<'_, '_> {
         };
         let entry = self.builder.ins().iadd(self.memory, page);
         let entry = self.builder.ins().load(I32, TRUSTED, entry, table);
-        let tags = self.builder.ins().band_imm(entry, i64::from(TAGS));
         let apart = self.builder.ins().iadd_imm(entry, -i64::from(MAPPED));
         let unusual = self.unusual(accesses, address, apart);
         let (slow, go_on) = (self.builder.create_block(), self.builder.create_block());
@@ -383,6 +382,7 @@ impl Emitter<'_, '_> {
             .ins()
             .brif(unusual, slow, &[], go_on, &[BlockArg::from(usual)]);
         self.builder.switch_to_block(slow);
+        let tags = self.builder.ins().band_imm(entry, i64::from(TAGS));
         let problem = self.problem(accesses, address, tags);
         self.leave_if(problem);
         let watched = self.builder.ins().band_imm(tags, i64::from(WATCHED));
@@ -453,14 +453,14 @@ impl Emitter<'_, '_> {
     /// on only then.
     fn record_if(&mut self, watched: Value, accesses: Accesses, address: Value) {
         let form = event_form(accesses.kind, accesses.size_bytes);
-        let time = self.time();
-        let time = self.builder.ins().ishl_imm(time, 8);
-        let time = self.builder.ins().bor_imm(time, i64::from(form));
+        let time = self.time_with(form);
         let pc = self.constant(self.current.pc);
         let event = self.event();
         for index in 0..accesses.count {
-            let offset = i64::from(index * accesses.size_bytes);
-            let address = self.builder.ins().iadd_imm(address, offset);
+            let address = match i64::from(index * accesses.size_bytes) {
+                0 => address,
+                offset => self.builder.ins().iadd_imm(address, offset),
+            };
             let place = index as i32 * EVENT_BYTES as i32;
             self.builder.ins().store(TRUSTED, time, event, place);
             self.builder.ins().store(TRUSTED, pc, event, place + 8);
@@ -470,7 +470,13 @@ impl Emitter<'_, '_> {
         }
         let watched = self.builder.ins().uextend(I64, watched);
         let bytes = i64::from(accesses.count) * EVENT_BYTES / i64::from(WATCHED);
-        let bytes = self.builder.ins().imul_imm(watched, bytes);
+        // Quick translations have no shift for such a product.
+        let bytes = if bytes.count_ones() == 1 {
+            let places = i64::from(bytes.trailing_zeros());
+            self.builder.ins().ishl_imm(watched, places)
+        } else {
+            self.builder.ins().imul_imm(watched, bytes)
+        };
         let event = self.builder.ins().iadd(event, bytes);
         self.set_event(event);
     }

@@ -27,7 +27,7 @@ pub use kind::{EngineKind, UnknownEngine};
 pub use limits::{Limits, LimitsLeft};
 pub use settings::Settings;
 use watch::Precision;
-pub use watch::{Batch, Condition, Deliver, Observation, RawAccess, Watch};
+pub use watch::{Batch, Condition, Deliver, MAX_ACCESS_BYTES, Observation, RawAccess, Watch};
 
 use crate::mcu::cpu::Cpu;
 use crate::mcu::cycles::Cycles;

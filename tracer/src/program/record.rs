@@ -1,7 +1,7 @@
 //! From raw accesses to events of a layer's tensors.
 
 use crate::mcu::cycles::Cycles;
-use crate::mcu::machine::{Batch, RawAccess};
+use crate::mcu::machine::{Batch, MAX_ACCESS_BYTES, RawAccess};
 use dmo_analysis::trace::{AccessKind, Address, Event, Layer, Role, Span, Tensor, Time, TraceSink};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -106,7 +106,8 @@ struct Recorder<'a> {
     /// Memory of the layer's tensors: disjoint, by address.
     places: Vec<OwnedRange>,
     recent: Box<[Recent; RECENT]>,
-    events: Vec<Event>,
+    /// Room for the events of a chunk.
+    events: Box<[Event]>,
     /// The instructions that touched a tensor.
     pcs: BTreeSet<Address>,
     crossing: Vec<CrossingLoads>,
@@ -121,7 +122,7 @@ impl<'a> Recorder<'a> {
             layer: None,
             places: Vec::new(),
             recent: Box::new([Recent::NOWHERE; RECENT]),
-            events: Vec::new(),
+            events: vec![NO_EVENT; CHUNK * MAX_ACCESS_BYTES as usize].into(),
             pcs: BTreeSet::new(),
             crossing: Vec::new(),
             cycles: Vec::new(),
@@ -172,33 +173,35 @@ impl<'a> Recorder<'a> {
             let to = accesses.len().min(from + CHUNK);
             // Not in its field meanwhile: the list's length is in a register then.
             let mut events = std::mem::take(&mut self.events);
-            events.clear();
+            let mut count = 0;
             for index in from..to {
                 let access = accesses.at(index);
                 let recent = &self.recent[slot(access.pc)];
                 if !recent.holds(&access) {
-                    self.resolve(accesses, index, &mut events)?;
-                } else if let Some(event) = recent.event(&access) {
-                    events.push(event);
+                    count += self.resolve(accesses, index, &mut events[count..])?;
+                } else if recent.is_of_tensor {
+                    events[count] = recent.event(&access);
+                    count += 1;
                 }
             }
-            self.sink.events(&events);
+            self.sink.events(&events[..count]);
             self.events = events;
             from = to;
         }
         Ok(())
     }
 
-    /// Finds the tensors of an access. By its place in the list, so that the usual way, which knows
-    /// them, does not have to lay it into memory.
+    /// Finds the tensors of an access, by its place in the list, so that the usual way, which knows
+    /// them, does not have to lay it into memory. Gives how many events it is.
     #[cold]
     #[inline(never)]
     fn resolve(
         &mut self,
         accesses: &Batch,
         index: usize,
-        events: &mut Vec<Event>,
-    ) -> Result<(), RecordError> {
+        events: &mut [Event],
+    ) -> Result<usize, RecordError> {
+        let mut count = 0;
         let access = accesses.at(index);
         let start = u64::from(access.address);
         let end = start + u64::from(access.size_bytes);
@@ -228,16 +231,17 @@ impl<'a> Recorder<'a> {
             }
             self.pcs.insert(Address(access.pc));
             self.recent[slot(access.pc)] = Recent::of(&access, place.start..place.end, Some(owner));
-            events.push(Event {
+            events[count] = Event {
                 time: access.time,
                 pc: Address(access.pc),
                 offset: (from - owner.start) as u32,
                 tensor: owner.index,
                 size_bytes: (to - from) as u8,
                 kind: access.kind,
-            });
+            };
+            count += 1;
         }
-        Ok(())
+        Ok(count)
     }
 }
 
@@ -365,6 +369,16 @@ fn note_crossing(
 /// while one consumer after the other looks at them.
 const CHUNK: usize = 512;
 
+/// Fills a place where no event is yet.
+const NO_EVENT: Event = Event {
+    time: 0,
+    pc: Address(0),
+    offset: 0,
+    tensor: 0,
+    size_bytes: 0,
+    kind: AccessKind::Load,
+};
+
 /// Instructions that are told apart, by the bits of their addresses.
 const RECENT: usize = 256;
 
@@ -376,57 +390,72 @@ fn slot(pc: u32) -> usize {
 /// The range that an instruction accessed last: most access the same one again and again.
 #[derive(Debug, Clone, Copy)]
 struct Recent {
-    pc: u32,
+    /// Which accesses: [`key`].
+    key: u64,
+    /// Where the range starts, and how far beyond that an access may begin.
     start: u32,
-    size_bytes: u32,
-    /// Where the tensor starts whose bytes they are.
+    most: u32,
+    /// Where the tensor starts whose bytes they are, if there is one.
     owner: u32,
-    /// That tensor's, if there is one.
-    index: Option<u16>,
-    kind: AccessKind,
+    is_of_tensor: bool,
+    /// An access of it at another time and place.
+    example: Event,
+}
+
+/// Instruction, kind and length of an access.
+#[inline]
+fn key(access: &RawAccess) -> u64 {
+    let form = access.size_bytes << 1 | u8::from(access.kind == AccessKind::Store);
+    u64::from(access.pc) << 8 | u64::from(form)
 }
 
 impl Recent {
-    /// No access is in it.
+    /// No access is in it: none has 0 bytes.
     const NOWHERE: Self = Self {
-        pc: 0,
+        key: 0,
         start: 0,
-        size_bytes: 0,
+        most: 0,
         owner: 0,
-        index: None,
-        kind: AccessKind::Load,
+        is_of_tensor: false,
+        example: NO_EVENT,
     };
 
     /// A range within the address space, perhaps without its last byte.
     fn of(access: &RawAccess, range: Range<u64>, owner: Option<&Owner>) -> Self {
         let size_bytes = range.end.min(1 << 32).saturating_sub(range.start);
+        let Some(most) = size_bytes.checked_sub(access.size_bytes.into()) else {
+            return Self::NOWHERE;
+        };
         Self {
-            pc: access.pc,
+            key: key(access),
             start: range.start as u32,
-            size_bytes: u32::try_from(size_bytes).unwrap_or(u32::MAX),
+            most: u32::try_from(most).unwrap_or(u32::MAX),
             owner: owner.map_or(0, |owner| owner.start as u32),
-            index: owner.map(|owner| owner.index),
-            kind: access.kind,
+            is_of_tensor: owner.is_some(),
+            example: Event {
+                time: access.time,
+                pc: Address(access.pc),
+                offset: 0,
+                tensor: owner.map_or(0, |owner| owner.index),
+                size_bytes: access.size_bytes,
+                kind: access.kind,
+            },
         }
     }
 
-    /// Whether it is an access of the same instruction to the same range.
+    /// Whether it is an access like it to the same range.
     #[inline]
     fn holds(&self, access: &RawAccess) -> bool {
-        let end = u64::from(access.address.wrapping_sub(self.start)) + u64::from(access.size_bytes);
-        end <= u64::from(self.size_bytes) && self.pc == access.pc && self.kind == access.kind
+        access.address.wrapping_sub(self.start) <= self.most && self.key == key(access)
     }
 
-    /// The event of an access that it holds, if that is one of a tensor.
+    /// The event of an access that it holds, to a tensor.
     #[inline]
-    fn event(&self, access: &RawAccess) -> Option<Event> {
-        Some(Event {
+    fn event(&self, access: &RawAccess) -> Event {
+        Event {
             time: access.time,
-            pc: Address(access.pc),
             offset: access.address.wrapping_sub(self.owner),
-            tensor: self.index?,
-            size_bytes: access.size_bytes,
-            kind: access.kind,
-        })
+            ..self.example
+        }
     }
 }

@@ -148,7 +148,7 @@ pub enum Observation {
 }
 
 /// The longest access: a double register.
-pub(super) const MAX_ACCESS_BYTES: u64 = 8;
+pub const MAX_ACCESS_BYTES: u64 = 8;
 
 /// What is watched of a stretch of memory that something has moved for the instruction at `pc`: as
 /// accesses, in pieces.
