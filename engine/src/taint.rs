@@ -18,6 +18,7 @@
 //! The technique is that of tools which hold cryptographic code against timing, such as ctgrind
 //! (A. Langley, 2010).
 
+mod excursion;
 mod footprint;
 mod fork;
 mod memory;
@@ -33,6 +34,7 @@ use crate::core::Core;
 use crate::features::Features;
 use crate::memory::Memory;
 use crate::operation::{Condition, Operation};
+use excursion::{Away, Excursion, excursion};
 use footprint::{Footprint, footprint};
 use fork::{Access, Aside, LongDetour};
 use memory::TaintedMemory;
@@ -74,6 +76,7 @@ pub struct Taint {
     decisions: BTreeMap<u32, Decision>,
     /// By address of a branch.
     detours: HashMap<u32, Option<Rc<Detour>>>,
+    excursions: HashMap<u32, Option<Rc<Excursion>>>,
     /// The program's own memory, such as its stack.
     own: Range<u32>,
     /// What each call is given anew; what it stores elsewhere a later one may find.
@@ -96,6 +99,8 @@ enum Underway {
     Short(u32),
     /// What depends where the ways meet is known.
     Long(LongDetour),
+    /// The same.
+    Away(Away),
 }
 
 impl Underway {
@@ -103,6 +108,7 @@ impl Underway {
         match self {
             Self::Short(end) => *end == core.r[15] && core.it == 0,
             Self::Long(detour) => detour.ends_at(core),
+            Self::Away(excursion) => excursion.ends_at(core),
         }
     }
 }
@@ -131,6 +137,7 @@ impl Taint {
             memory: TaintedMemory::new(),
             decisions: BTreeMap::new(),
             detours: HashMap::new(),
+            excursions: HashMap::new(),
             own: 0..0,
             underway: Vec::new(),
             aside: None,
@@ -188,6 +195,7 @@ impl Taint {
     /// Code may have changed.
     pub(crate) fn forget_code(&mut self) {
         self.detours.clear();
+        self.excursions.clear();
     }
 
     /// Follows an instruction that is about to be executed.
@@ -195,7 +203,7 @@ impl Taint {
         let pc = step.pc();
         self.end_detours(step.core);
         // All that happens on it is known.
-        if let Some(Underway::Long(_)) = self.underway.last() {
+        if let Some(Underway::Long(_) | Underway::Away(_)) = self.underway.last() {
             return;
         }
         if self.memory.any(pc, step.bytes.into()) {
@@ -223,9 +231,13 @@ impl Taint {
     /// Ends the detours whose ways meet here.
     fn end_detours(&mut self, core: &Core) {
         while self.underway.last_mut().is_some_and(|it| it.ends_at(core)) {
-            if let Some(Underway::Long(detour)) = self.underway.pop() {
-                self.places = detour.places;
-                self.ranges = Ranges::any();
+            match self.underway.pop() {
+                Some(Underway::Long(detour)) => {
+                    self.places = detour.places;
+                    self.ranges = Ranges::any();
+                }
+                Some(Underway::Away(excursion)) => self.places = excursion.places,
+                _ => {}
             }
         }
     }
@@ -428,9 +440,19 @@ impl Taint {
         });
         let found = found.clone();
         let taken = found.is_some_and(|detour| self.take(step, memory, &detour));
-        if !taken && !self.fork(step, memory) {
+        if !taken && !self.go_away(step, memory) && !self.fork(step, memory) {
             self.note(pc, Decision::Branch);
         }
+    }
+
+    /// Begins the excursion of a branch, if it has one.
+    fn go_away(&mut self, step: Step, memory: &Memory) -> bool {
+        let found = self.excursions.entry(step.pc()).or_insert_with(|| {
+            let instruction = (step.operation, step.bytes);
+            excursion(step.pc(), step.core.it, instruction, step.features, memory).map(Rc::new)
+        });
+        let found = found.clone();
+        found.is_some_and(|excursion| self.depart(step, memory, &excursion))
     }
 
     /// Begins a detour, unless it accesses what others ask about.

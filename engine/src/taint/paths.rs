@@ -95,7 +95,7 @@ impl Code<'_> {
         }
         if let Some(access) = Access::of(operation) {
             done.writes |= access.loaded;
-            done.access = self.is_variable(pc, &access).then_some(*operation);
+            done.access = access.is_variable(pc, self.memory).then_some(*operation);
         } else if !only_computes(operation, &footprint, self.features) {
             return None;
         }
@@ -105,12 +105,6 @@ impl Code<'_> {
         };
         let next = pc.wrapping_add(instruction.bytes.into());
         Some((done, vec![Node::At(next, state)]))
-    }
-
-    /// Not a literal, which is the same whatever happens.
-    fn is_variable(&self, pc: u32, access: &Access) -> bool {
-        let literal = (pc.wrapping_add(4) & !3).wrapping_add_signed(access.offset);
-        access.base != core(15) || !self.memory.is_read_only(literal, access.size_bytes)
     }
 
     /// All nodes that are reached by computing, the nearest first, and those where that ends.
@@ -171,16 +165,22 @@ struct Done {
 }
 
 /// A load or store that a detour may have: of registers but the program counter, without write-back.
-struct Access {
+pub(super) struct Access {
     /// What the address is made of; r15 stands for the program counter.
-    base: Places,
+    pub(super) base: Places,
     offset: i32,
     size_bytes: u32,
-    loaded: Places,
+    pub(super) loaded: Places,
 }
 
 impl Access {
-    fn of(operation: &Operation) -> Option<Self> {
+    /// Not a literal, which is the same whatever happens.
+    pub(super) fn is_variable(&self, pc: u32, memory: &Memory) -> bool {
+        let literal = (pc.wrapping_add(4) & !3).wrapping_add_signed(self.offset);
+        self.base != core(15) || !memory.is_read_only(literal, self.size_bytes)
+    }
+
+    pub(super) fn of(operation: &Operation) -> Option<Self> {
         use Operation as O;
         let general = |addressing: Addressing, size_bytes: u32, loaded| {
             let (index, offset) = match addressing.offset {

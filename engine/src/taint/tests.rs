@@ -6,6 +6,7 @@
 //! `DMO_ENGINE_TAINT` cases of each, from seed `DMO_ENGINE_SEED`.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panic")]
 
+mod calls;
 mod comparisons;
 mod tables;
 
