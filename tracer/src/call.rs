@@ -56,6 +56,15 @@ pub enum CallError {
     Memory(#[from] MemoryError),
     #[error(transparent)]
     Machine(#[from] MachineError),
+    #[error(
+        "{} must run before all else; nothing of a library is started, and its kernels may do something else without\n  \
+         hint: leave it out, or make what it sets up constant",
+        name_or_address(.function, .address)
+    )]
+    Constructor {
+        function: Option<String>,
+        address: Address,
+    },
     #[error("the library has no function '{name}'{}", nearest(.similar))]
     NoFunction { name: String, similar: Vec<String> },
     #[error(
@@ -87,6 +96,13 @@ pub enum CallError {
         "the function returns with {register} changed: what runs after it may compute something else"
     )]
     Settings { register: &'static str },
+}
+
+fn name_or_address(function: &Option<String>, address: &Address) -> String {
+    match function {
+        Some(name) => format!("{}, at {address},", name.escape_debug()),
+        None => format!("the function at {address}"),
+    }
 }
 
 /// A number that the interface of a kernel cannot express.
@@ -146,6 +162,13 @@ impl Library {
     /// When the file is no such program, or does not fit into memory.
     pub fn new(elf: &[u8], cpu: Option<&str>, ram: Range<u64>) -> Result<Self, CallError> {
         let image = Image::parse(elf)?;
+        if let Some(&address) = image.constructors().first() {
+            let function = image.symbols.function_at(address.0);
+            return Err(CallError::Constructor {
+                function: function.map(|(function, _)| function.name.clone()),
+                address,
+            });
+        }
         let cpu = cpu::choose(cpu, &image.attributes)?;
         let options = MemoryOptions {
             ram: vec![ram.clone()],
@@ -373,6 +396,19 @@ impl<'a> Caller<'a> {
             self.machine.write(*address, bytes)?;
         }
         Ok(())
+    }
+
+    /// What the library's variables hold.
+    pub fn variables(&self) -> Vec<Option<Vec<u8>>> {
+        let segments = self.library.target.image.segments.iter();
+        let ranges = segments.map(Segment::run_range).filter(|range| {
+            range.start < self.library.ram.end && self.library.ram.start < range.end
+        });
+        let contents = ranges.map(|range| {
+            let length = (range.end - range.start) as usize;
+            self.machine.read(Address(range.start as u32), length)
+        });
+        contents.collect()
     }
 
     /// The first byte of the frame's guards that is not as [`Self::fill`] has left it.

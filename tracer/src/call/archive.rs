@@ -5,8 +5,10 @@
 //! reaches it.
 
 mod members;
+mod weak;
 
 use crate::elf::attributes::Attributes;
+use crate::elf::constructors::is_of_constructors;
 use crate::elf::image::MAX_FILE_BYTES;
 use crate::mcu::cpu::{self, Cpu, CpuError};
 use dmo_analysis::wording::first_lines;
@@ -17,6 +19,7 @@ use members::{MAGIC, Member};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::process::{Command, Output, Stdio};
+use weak::Names;
 
 /// Why an archive does not become a program.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +48,21 @@ pub enum ArchiveError {
          hint: leave the member out (ar d), or make what it sets up constant"
     )]
     Constructors { member: String, section: String },
+    #[error(
+        "{symbol} is defined in member {} and in {}, once weakly: which of them a firmware gets depends on how it is linked\n  \
+         hint: leave one of them out (ar d)",
+        .members[0],
+        .members[1]
+    )]
+    Ambiguous {
+        symbol: String,
+        members: [String; 2],
+    },
+    #[error(
+        "member {member} uses {symbol} only in a firmware that has it (weak, and not in the archive); its kernels may do something else there\n  \
+         hint: add the object file that defines it (ar rs), or leave the use out"
+    )]
+    Wanted { member: String, symbol: String },
     #[error("member {member}: {error}")]
     Cpu { member: String, error: CpuError },
     #[error(
@@ -145,9 +163,10 @@ impl Build {
         let mut built_for = Vec::new();
         let mut cpus = Vec::new();
         let mut linked_bytes = 0_u64;
+        let mut names = Names::default();
         for member in members {
             let name = member.name.escape_debug().to_string();
-            let object = Object::read(&name, member.content)?;
+            let object = Object::read(&name, member.content, &mut names)?;
             let cpu = cpu::choose(wanted, &object.attributes);
             cpus.push(cpu.map_err(|error| ArchiveError::Cpu {
                 member: name,
@@ -162,6 +181,7 @@ impl Build {
                 limit: MAX_FILE_BYTES as u64,
             });
         }
+        names.check()?;
         let cpu = cpu::that_runs_code_of(&cpus).ok_or(ArchiveError::Empty)?;
         let any = |has: fn(&Attributes) -> bool| built_for.iter().any(has);
         let float_abi = if any(|it| it.float_arguments_in_registers) {
@@ -195,7 +215,7 @@ struct Object {
 }
 
 impl Object {
-    fn read(member: &str, bytes: &[u8]) -> Result<Self, ArchiveError> {
+    fn read(member: &str, bytes: &[u8], names: &mut Names) -> Result<Self, ArchiveError> {
         let foreign = |given: String, hint| ArchiveError::Foreign {
             member: member.to_owned(),
             given,
@@ -246,6 +266,7 @@ impl Object {
                 section: printable(name(section)),
             });
         }
+        names.add(member, &elf)?;
         let linked_bytes = sections.clone().map(|section| {
             let content = content(section).unwrap_or_default();
             linked_bytes(section, name(section), content)
@@ -261,13 +282,6 @@ impl Object {
 
 /// The symbol with which GCC says that an object has no machine code.
 const SLIM: &str = "__gnu_lto_slim";
-
-/// Whether a section holds the addresses of functions that start-up code calls.
-fn is_of_constructors(section: &str) -> bool {
-    [".preinit_array", ".init_array", ".ctors"]
-        .iter()
-        .any(|name| section.starts_with(name))
-}
 
 /// What a section takes of a linked file, aligned and unpacked, where it is not memory that
 /// starts as zeros: for that there is RAM.

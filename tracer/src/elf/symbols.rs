@@ -14,6 +14,8 @@ pub struct Symbol {
     pub name: String,
     /// `true` for code.
     pub function: bool,
+    /// Other files of its program do not see it by its name.
+    pub local: bool,
 }
 
 /// A demangled name that is longer stays as it was: a few bytes of a mangled one may stand for
@@ -64,6 +66,7 @@ impl Symbols {
                     size_bytes: entry.st_size as u32,
                     name,
                     function,
+                    local: entry.st_bind() == sym::STB_LOCAL,
                 })
             })
             .collect();
@@ -201,9 +204,16 @@ impl Symbols {
         found
     }
 
-    /// The symbol of this name.
+    /// The symbol of this name: the one that other files see, else the only one.
     pub fn named(&self, name: &str) -> Option<&Symbol> {
-        self.by_address.iter().find(|symbol| symbol.name == name)
+        let found = || self.by_address.iter().filter(|symbol| symbol.name == name);
+        let seen = found().find(|symbol| !symbol.local);
+        seen.or_else(|| {
+            let first = found().next()?;
+            found()
+                .all(|symbol| symbol.address == first.address)
+                .then_some(first)
+        })
     }
 }
 
@@ -354,6 +364,7 @@ mod tests {
             size_bytes: 4,
             name: name.to_owned(),
             function: false,
+            local: false,
         };
         let names = [
             "tensor_arena",

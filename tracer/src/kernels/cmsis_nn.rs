@@ -262,10 +262,17 @@ fn tile([height, width]: [u32; 2]) -> [i32; 2] {
     [width as i32, height as i32]
 }
 
-/// The context structure: scratch memory and its size.
+/// The context structure of all scratch memory.
 fn context(buffers: &Buffers, frame: &mut Frame) -> Result<Address, CallError> {
-    let (address, size_bytes) = buffers.scratch.unwrap_or_default();
-    frame.words("context", &[address.0 as i32, size_bytes as i32])
+    let (address, _) = buffers.scratch.unwrap_or_default();
+    context_of(address.0, frame)
+}
+
+/// The context structure: scratch memory and its size, which TensorFlow Lite Micro sets to 0
+/// (`kernels/cmsis_nn/conv.cc`, `pooling.cc`: CMSIS-NN does not use it).
+fn context_of(start: u32, frame: &mut Frame) -> Result<Address, CallError> {
+    const SIZE: i32 = 0;
+    frame.words("context", &[start as i32, SIZE])
 }
 
 /// Bytes of the sums of an SVDF's filters and of its units, which the layer below the
@@ -296,15 +303,11 @@ fn svdf_contexts(
         let given = format!("{size_bytes} bytes");
         return Err(inexpressible("the scratch memory", given, limit));
     };
-    let mut context = |offset: u64, size_bytes: u64| {
+    let mut context = |offset: u64| {
         let start = u64::from(address.0) + offset;
-        frame.words("context", &[start as i32, size_bytes as i32])
+        context_of(start as u32, frame)
     };
-    Ok([
-        context(0, own)?,
-        context(own, filters)?,
-        context(own + filters, units)?,
-    ])
+    Ok([context(0)?, context(own)?, context(own + filters)?])
 }
 
 fn svdf_s8(job: &Job, buffers: &Buffers, frame: &mut Frame) -> Arguments {

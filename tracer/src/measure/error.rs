@@ -58,6 +58,10 @@ pub enum MeasureError {
     },
     #[error("scratch memory of {size_bytes} bytes exceeds 32-bit addresses")]
     Scratch { size_bytes: u64 },
+    #[error(
+        "{function} stores to a variable, which its kernel may find on a device and does not find here: no overlap is safe"
+    )]
+    SizeSetsVariable { function: &'static str },
     #[error("the output at {address} cannot be read")]
     Unreadable { address: Address },
     #[error("it is not known what every outcome of the conditions would access")]

@@ -18,7 +18,7 @@ pub struct ScratchMemory {
 /// How much scratch memory the kernel wants, as the library itself says.
 ///
 /// # Errors
-/// When it cannot be called or says no size, or the memory exceeds 32 bits.
+/// When it cannot be called, says no size or stores to a variable, or the memory exceeds 32 bits.
 pub fn scratch_memory(
     library: &KernelLibrary,
     case: &Case,
@@ -34,7 +34,12 @@ pub fn scratch_memory(
         let mut frame = library.frame();
         let arguments = function.arguments(case, parameters, &mut frame)?;
         let function = function.name;
-        let bytes = caller(library, limits)?.call(function, &frame, &arguments)?;
+        let mut caller = caller(library, limits)?;
+        let before = caller.variables();
+        let bytes = caller.call(function, &frame, &arguments)?;
+        if caller.variables() != before {
+            return Err(MeasureError::SizeSetsVariable { function });
+        }
         let status = bytes as i32;
         if status < 0 {
             return Err(MeasureError::Status { function, status });

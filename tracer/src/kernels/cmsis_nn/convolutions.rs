@@ -1,6 +1,6 @@
 //! Convolutions: the wrappers, and what they choose from.
 
-use super::{context, tile};
+use super::{context, context_of, tile};
 use crate::call::{Argument, CallError, Frame};
 use crate::kernels::case::{is_ungrouped, words};
 use crate::kernels::constants::bias_type;
@@ -340,6 +340,5 @@ fn reversed_filter(
     let (address, size_bytes) = buffers.scratch.unwrap_or_default();
     let filter_bytes = u32::try_from(size(conv.filter)).unwrap_or(u32::MAX);
     let bytes = filter_bytes.min(size_bytes);
-    let start = u64::from(address.0) + u64::from(size_bytes - bytes);
-    frame.words("context", &[start as i32, bytes as i32])
+    context_of(address.0 + (size_bytes - bytes), frame)
 }
