@@ -70,7 +70,7 @@ const ELEMENTS: u32 = 18;
 
 fn granted() -> Result<(), Failed> {
     let kinds = [
-        Nothing, Nothing, Decision, OtherBytes, OtherBytes, Decision, Nothing,
+        Nothing, Nothing, Decision, OtherBytes, OtherBytes, Decision, Nothing, Decision, OtherBytes,
     ];
     let mut seen = 0;
     for (kind, expected) in (1..).zip(kinds) {
@@ -99,7 +99,7 @@ fn granted() -> Result<(), Failed> {
         assert_eq!(decisions.is_empty(), expected != Decision, "{kind}");
         seen += 1;
     }
-    assert_eq!(seen, 7);
+    assert_eq!(seen, 9);
     Ok(())
 }
 
@@ -158,6 +158,8 @@ fn verified() -> Result<(), Failed> {
     assert_eq!(seen, 4);
     assert_eq!(reshape(&graph, &kernel(2), 0), Nothing);
     assert_eq!(reshape(&graph, &kernel(4), 0), OtherBytes);
+    assert_eq!(reshape(&graph, &kernel(8), 0), Decision);
+    assert_eq!(reshape(&graph, &kernel(9), 0), OtherBytes);
     Ok(())
 }
 

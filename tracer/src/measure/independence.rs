@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 impl Bench<'_> {
-    /// What data decide in the kernel, beside the conditional instructions that `outcomes` names, where its
-    /// buffers may overlap, or apart where none may; `None` where the engine cannot tell. Refuses each pair
+    /// What data decide in the kernel, beside the conditional instructions that `outcomes` names, with its
+    /// buffers apart and where they may overlap; `None` where the engine cannot tell. Refuses each pair
     /// in whose overlapped buffers the kernel accesses other bytes than in separate ones: it may compare
     /// addresses, and look at the data only where they overlap.
     pub(super) fn follow_data(
@@ -29,9 +29,9 @@ impl Bench<'_> {
         let tensors: Vec<Tensor> = layer.tensors.iter().map(|it| it.tensor.clone()).collect();
         let granted = layer.pairs.iter().any(|pair| pair.safe_overlap_bytes > 0);
         let mut found = match (granted, self.in_detail) {
-            (true, false) => Vec::new(),
-            (true, true) | (false, false) => self.follow_apart(1)?,
-            (false, true) => self.follow_apart(2)?,
+            (true, _) => Found::default(),
+            (false, false) => Found::of(self.follow_apart(1)?),
+            (false, true) => Found::of(self.follow_apart(2)?),
         };
         for pair in &mut layer.pairs {
             for (displacement, follows_data) in displacements(pair, &tensors) {
@@ -50,6 +50,7 @@ impl Bench<'_> {
                 }
             }
         }
+        let mut found = found.all;
         found.retain(|it| !outcomes.contains(&it.address.0));
         found.sort_by_key(|it| it.address);
         found.dedup();
@@ -70,13 +71,13 @@ impl Bench<'_> {
     }
 
     /// Whether a call accesses the same with the input `displacement` bytes after the output's start as
-    /// with both apart; adds what data decide in it to `found`, if that is given. In detail it may find
-    /// state of an earlier call.
+    /// with both apart; adds what data decide in both to `found`, if that is given. What they decide apart
+    /// they have to decide there, too. In detail it may find state of an earlier call.
     fn compare_at(
         &self,
         pair: &Pair,
         displacement: u32,
-        found: Option<&mut Vec<DataDecision>>,
+        found: Option<&mut Found>,
     ) -> Result<Outcome, MeasureError> {
         let (input, output) = (pair.input, pair.output);
         let overlapped = Placement::Overlapped {
@@ -92,16 +93,24 @@ impl Bench<'_> {
         let there: Vec<Address> = there.iter().map(|tensor| tensor.address).collect();
         let is_same = || {
             let mut caller = caller(self.library, self.limits)?;
+            let residue = displacement % PLAN_ALIGNMENT;
+            let is_new = found
+                .as_ref()
+                .is_some_and(|it| !it.apart.contains_key(&residue));
+            let follows_apart = is_new && caller.follow_data();
             let apart = self.accesses(&mut caller, apart, &there)?;
+            let decided_apart = follows_apart.then(|| caller.decisions());
             if !self.in_detail {
                 caller = super::caller(self.library, self.limits)?;
             }
             let follows_data = found.is_some() && caller.follow_data();
             let overlapped = self.accesses(&mut caller, overlapped, &there)?;
+            let mut is_same = overlapped.is_as(Some(apart), &self.case.operator);
             if let Some(found) = found.filter(|_| follows_data) {
-                found.extend(caller.decisions());
+                found.add_apart(residue, decided_apart);
+                is_same &= found.add(residue, caller.decisions());
             }
-            Ok(overlapped.is_as(Some(apart), &self.case.operator))
+            Ok(is_same)
         };
         outcome(is_same())
     }
@@ -138,6 +147,40 @@ impl Bench<'_> {
     }
 }
 
+/// What data decide in a kernel.
+#[derive(Default)]
+struct Found {
+    all: Vec<DataDecision>,
+    /// The instructions with the buffers apart, by what the input's offset leaves of a plan's alignment:
+    /// a kernel may take another way by that.
+    apart: BTreeMap<u32, BTreeSet<Address>>,
+}
+
+impl Found {
+    fn of(all: Vec<DataDecision>) -> Self {
+        Self {
+            all,
+            apart: BTreeMap::new(),
+        }
+    }
+
+    fn add_apart(&mut self, residue: u32, decisions: Option<Vec<DataDecision>>) {
+        if let Some(decisions) = decisions {
+            let addresses = decisions.iter().map(|it| it.address).collect();
+            self.apart.insert(residue, addresses);
+            self.all.extend(decisions);
+        }
+    }
+
+    /// Adds those of overlapped buffers; whether all of those apart are among them.
+    fn add(&mut self, residue: u32, decisions: Vec<DataDecision>) -> bool {
+        let addresses: BTreeSet<Address> = decisions.iter().map(|it| it.address).collect();
+        self.all.extend(decisions);
+        let apart = self.apart.get(&residue);
+        apart.is_none_or(|apart| apart.is_subset(&addresses))
+    }
+}
+
 /// The same access with the buffers at other addresses.
 fn relocated(access: RawAccess, tensors: &[Tensor], addresses: &[Address]) -> RawAccess {
     let holds = |tensor: &Tensor| {
@@ -152,8 +195,11 @@ fn relocated(access: RawAccess, tensors: &[Tensor], addresses: &[Address]) -> Ra
     }
 }
 
-/// Displacements that are granted, and whether data are followed there: that of O_s, one of half the
-/// overlap, and 0 where that is; none where no overlap is.
+/// Offsets in plans are multiples of this many bytes unless something else is asked for.
+const PLAN_ALIGNMENT: u32 = 16;
+
+/// Displacements that are granted, and whether data are followed there: that of O_s, the next that is
+/// aligned as in most plans, one of half the overlap, and 0 where that is; none where no overlap is.
 fn displacements(pair: &Pair, tensors: &[Tensor]) -> BTreeMap<u32, bool> {
     let overlap = pair.safe_overlap_bytes;
     if overlap == 0 && !pair.in_place {
@@ -164,6 +210,10 @@ fn displacements(pair: &Pair, tensors: &[Tensor]) -> BTreeMap<u32, bool> {
     let least = output - overlap;
     let half = least + overlap / 2 / element * element;
     let mut displacements = BTreeMap::from([(half, false), (least, true)]);
+    let aligned = least.next_multiple_of(PLAN_ALIGNMENT);
+    if aligned < output {
+        displacements.insert(aligned, true);
+    }
     if pair.in_place {
         displacements.insert(0, true);
     }

@@ -5,6 +5,7 @@ use super::{Deployment, Placement, Step};
 use crate::call::{CallError, Caller, Frame};
 use crate::mcu::machine::{Limits, Observation, Watch};
 use crate::measure::{MeasureError, SCRATCH};
+use crate::program::data_decision::DataDecision;
 use crate::program::record::{Listener, Message, Recorded, recording};
 use dmo_analysis::graph::{OperatorId, Storage, TensorId};
 use dmo_analysis::trace::{Address, ElementType, Layer, Role, Span, Tensor, TraceSink};
@@ -31,6 +32,8 @@ pub struct TracedLayer {
     pub places: Vec<ModelBuffer>,
     /// The kernels that it enters are noted, and its estimated cycles are counted.
     pub in_detail: bool,
+    /// What data decide in it is noted.
+    pub follows_data: bool,
     addresses: Vec<Option<Address>>,
     frame: Frame,
 }
@@ -46,6 +49,8 @@ pub struct Traced {
     pub entered: Vec<u32>,
     /// Its deepest stack in bytes; `None` if the engine does not measure it.
     pub stack_bytes: Option<u32>,
+    /// Where data decide what is accessed; `None` if that was not noted.
+    pub decisions: Option<Vec<DataDecision>>,
 }
 
 impl TracedLayer {
@@ -72,6 +77,7 @@ impl TracedLayer {
             },
             places: Vec::new(),
             in_detail: false,
+            follows_data: false,
             addresses: vec![None; deployment.graph.tensors.len()],
             frame: deployment.library(kernel).frame(),
         };
@@ -206,6 +212,7 @@ impl TracedLayer {
                 caller.machine.count_cycles();
                 caller.machine.note_entries(&library.entries())?;
             }
+            let follows_data = self.follows_data && caller.follow_data();
             caller.fill(&self.frame)?;
             let deliver = |batch| listener(Message::Accesses(batch));
             caller.machine.deliver_pages_to(Box::new(deliver));
@@ -233,6 +240,7 @@ impl TracedLayer {
                 outputs,
                 entered,
                 stack_bytes: caller.deepest_stack_bytes(),
+                decisions: follows_data.then(|| caller.decisions()),
             };
             Ok::<_, MeasureError>(traced)
         };

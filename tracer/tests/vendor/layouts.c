@@ -11,6 +11,8 @@
 // 4   copies backwards where they overlap
 // 5   stores another byte first if the first element is 37, where they share half of their bytes
 // 6   the same, where both are the same
+// 8   the same, where they do not overlap
+// 9   stores another byte last if the last element is 37, where they do not overlap
 #include <stdint.h>
 
 void arm_reshape_s8(const int8_t *input, int8_t *output, const uint32_t size);
@@ -39,6 +41,10 @@ void arm_reshape_s8(const int8_t *input, int8_t *output, const uint32_t size) {
   if (from - to == size / 2 && input[0] == 37) {
     output[size - 1] = 1;
   }
+#elif KIND == 8
+  if (!overlap && input[0] == 37) {
+    output[size - 1] = 1;
+  }
 #elif KIND == 6
   if (from == to && input[0] == 37) {
     output[size - 1] = 1;
@@ -54,4 +60,13 @@ void arm_reshape_s8(const int8_t *input, int8_t *output, const uint32_t size) {
     const uint32_t at = backwards ? size - 1 - i : i;
     ((volatile int8_t *)output)[at] = input[at];
   }
+#if KIND == 9
+  if (!overlap) {
+    // As one conditional instruction, of which either outcome is safe.
+    __asm volatile("cmp %0, #37\n\tit eq\n\tstrbeq %1, [%2]"
+                   :
+                   : "r"(output[size - 1]), "r"(1), "r"(output + size - 1)
+                   : "cc", "memory");
+  }
+#endif
 }

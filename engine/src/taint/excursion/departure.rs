@@ -33,6 +33,9 @@ impl Taint {
         memory: &Memory,
         excursion: &Excursion,
     ) -> bool {
+        if !self.stops.is_disjoint(&excursion.instructions) {
+            return false;
+        }
         let stack_pointer = step.core.r[usize::from(SP)];
         let above = |offset: i32| stack_pointer.wrapping_add_signed(offset);
         let stack = excursion.stack.clone();

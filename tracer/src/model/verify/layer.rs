@@ -233,10 +233,24 @@ fn attempt(
     };
     // Whether it fails in the layout, execution says.
     let followed = in_layout.and_then(|it| it.follow(&job.contents).ok());
+    let followed_apart = match &followed {
+        Some(_) => follow_apart(deployment, job, aligned_as, runs)?,
+        None => None,
+    };
     let there = followed.as_ref().map(|it| it.accesses);
     let kernel = deployment.step(job.operator).kernel.as_ref().ok();
-    let otherwise_in_layout = there.zip(kernel).is_some_and(|(there, kernel)| {
+    let accesses_otherwise = there.zip(kernel).is_some_and(|(there, kernel)| {
         !there.is_as(moved.and_then(Relocated::finish), &kernel.case.operator)
+    });
+    let apart = followed_apart.unwrap_or_default();
+    let decides_otherwise = followed.as_ref().is_some_and(|there| {
+        let is_there = |it: &DataDecision| {
+            there
+                .decisions
+                .iter()
+                .any(|other| other.address == it.address)
+        };
+        !apart.iter().all(is_there)
     });
     Ok(Outcome {
         number: job.number,
@@ -249,9 +263,39 @@ fn attempt(
         repeats: traced.outputs == job.outputs,
         misaligned: None,
         stack_bytes: traced.stack_bytes,
-        decisions: followed.map(|it| it.decisions),
-        otherwise_in_layout,
+        decisions: followed.map(|it| united(it.decisions, apart)),
+        otherwise_in_layout: accesses_otherwise || decides_otherwise,
     })
+}
+
+/// Where data decide what the operator accesses with its buffers apart: there it may do something else
+/// on other inputs, and what the layout is held against would be something else.
+fn follow_apart(
+    deployment: &Deployment,
+    job: &LayerCheck,
+    aligned_as: Option<&Placement>,
+    runs: &Runs,
+) -> Result<Option<Vec<DataDecision>>, MeasureError> {
+    let mut layer = TracedLayer::new(deployment, job.operator, aligned_as)?;
+    layer.follows_data = true;
+    let contents = job.contents.clone();
+    let mut ignored = PatternRecorder::default();
+    let traced = layer.trace(
+        deployment,
+        job.operator,
+        contents,
+        runs.limits,
+        &mut ignored,
+    )?;
+    Ok(traced.decisions)
+}
+
+/// Both, each instruction once, by address.
+fn united(mut some: Vec<DataDecision>, others: Vec<DataDecision>) -> Vec<DataDecision> {
+    some.extend(others);
+    some.sort_by_key(|decision| decision.address);
+    some.dedup_by_key(|decision| decision.address);
+    some
 }
 
 fn details(
