@@ -12,7 +12,7 @@ static dmo_shape shape_of(const cmsis_nn_dims *dims) {
 
 // Every byte of the scratch memory is stored.
 static arm_cmsis_nn_status use(const cmsis_nn_context *ctx, int32_t bytes) {
-  if (bytes > 0 && (ctx->buf == 0 || ctx->size < bytes)) {
+  if (bytes > 0 && (ctx->buf == 0 || ctx->size != 0)) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
   for (int32_t i = 0; i < bytes; ++i) {

@@ -83,7 +83,7 @@ arm_cmsis_nn_status arm_svdf_s8(const cmsis_nn_context *input_ctx, const cmsis_n
   // As version 4 does: the sums of the filters and of the units.
   const int32_t filters = input_dims->n * weights_feature_dims->n;
   const int32_t units = filters / svdf_params->rank;
-  if (input_ctx->size < 4 * filters || output_ctx->size < 4 * units) {
+  if (input_ctx->buf == 0 || output_ctx->buf == 0) {
     return ARM_CMSIS_NN_ARG_ERROR;
   }
   for (int32_t i = 0; i < filters; ++i) {
