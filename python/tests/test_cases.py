@@ -86,11 +86,11 @@ def test_a_run_is_the_one_of_the_command():
 
 
 def test_what_a_sweep_grants_on_every_input():
-    grid = {"operator": "rsqrt", "dtype": "int8", "input": "16"}
+    grid = {"operator": "sqrt", "dtype": "float32", "input": "16"}
     tried = dmo_trace.sweep(grid, inputs=2)
-    assert tried.rows["traced_bytes"].tolist() == [16] and tried.findings == 0
+    assert tried.rows["traced_bytes"].tolist() == [64] and tried.findings == 0
     followed = dmo_trace.sweep(grid, inputs=2, every_input=True)
     assert followed.rows["traced_bytes"].tolist() == [0] and followed.findings == 1
     assert followed.rows["finding"][0].startswith("data decide where it branches")
     relu = dmo_trace.sweep({**grid, "operator": "relu"}, inputs=2, every_input=True)
-    assert relu.rows["traced_bytes"].tolist() == [16] and relu.findings == 0
+    assert relu.rows["traced_bytes"].tolist() == [64] and relu.findings == 0
