@@ -203,7 +203,7 @@ fn key(
     inputs: u64,
 ) -> String {
     /// Counts up when a measurement gives something else than before.
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 10;
     let all = format!(
         "{VERSION} {code} {} {} {} {:?} {inputs} {:?}",
         library.cpu().name,
